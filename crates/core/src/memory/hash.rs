@@ -26,7 +26,7 @@ const OF_WORDS: u64 = 0xC2B2_AE3D_27D4_EB4F;
 /// Bytes of the longest word that fits into two pieces of eight bytes.
 const SHORT: usize = 16;
 
-/// What a record is.
+/// The kind of a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     Entity,

@@ -1,6 +1,6 @@
-//! Which windows of a text have a folded name in the filter.
+//! Finds the windows of a text that have a folded name in the filter.
 //!
-//! Part of `recognise/mentions.rs`: what is looked up for a block of words before a name is read.
+//! Part of `recognise/mentions.rs`: the lookups for a block of words, before any name is read.
 
 use crate::Image;
 use crate::filter::table::Filter;
@@ -14,40 +14,40 @@ use crate::memory::id::RecordId;
 use crate::memory::root::BloomItems;
 use crate::recognise::starts::{Start, Starts};
 
-/// Some words that may be a name.
+/// A window: some adjacent words that may be a name.
 #[derive(Clone, Copy, Debug, Default)]
 struct Window {
-    /// The first one's number in the block.
+    /// The number of its first word in the block.
     first: usize,
     words: usize,
     hash: Hash,
 }
 
-/// Some words whose hash agrees in most bits with that of a folded name.
+/// A window whose hash agrees in most bits with that of a folded name.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Head {
-    /// The first one's number in the block.
+    /// The number of its first word in the block.
     pub(crate) first: usize,
     pub(crate) words: usize,
     /// The first entity of the folded name.
     pub(crate) record: RecordId,
 }
 
-/// What is known of some words from the current one on, valid while the lock is held.
+/// The windows found in a block of words, which begins at the current word; valid while the lock is held.
 #[derive(Debug, Default)]
 pub(crate) struct Block {
     starts: Box<Starts>,
-    /// Windows of four words and more, the shortest of a start first.
+    /// Windows of four words or more, for each start the shortest first.
     long: Vec<Window>,
-    /// In the text's order, the longest of a start first; then with where they would be.
+    /// The windows in the text's order, for each start the longest first; then with the places where they would be.
     windows: Kept<Window>,
     spots: Kept<(Window, FoldedSpot)>,
-    /// Windows whose folded names are there, and the first record of each.
+    /// Windows whose folded names are in the filter, and the first record of each.
     pub(crate) heads: Vec<Head>,
     lookups: usize,
 }
 
-/// A list to which something is added, or not, without a branch.
+/// A list to which each item is added or not, without a branch.
 #[derive(Debug, Default)]
 struct Kept<T> {
     room: Vec<T>,
@@ -70,7 +70,7 @@ impl<T: Copy> Kept<T> {
 }
 
 impl Block {
-    /// Finds the heads of the first `words` words; `hashes` go on after them, if the text does.
+    /// Finds the heads of the first `words` words; `hashes` continues after them, if the text does.
     pub(crate) fn prepare(&mut self, image: Image<'_>, hashes: &[Hash], words: usize) {
         let (singles, pairs) = (image.bloom(BloomItems::Words), image.bloom(BloomItems::Windows));
         self.starts.sift(singles, pairs, hashes, words);
@@ -140,7 +140,7 @@ impl Block {
     }
 }
 
-/// Adds the windows of four words and more that may be names, shortest first.
+/// Adds the windows of four words or more that may be names, shortest first.
 fn find_long(
     filter: Filter<'_>,
     bloom: BloomFilter<'_>,

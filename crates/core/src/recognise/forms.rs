@@ -1,20 +1,22 @@
-//! What a snapshot sees of the names that fold alike, kept for the rest of a text where looking for it costs much: rows that are not committed,
-//! rows deleted beside an older snapshot, many names of one form. So a text that mentions them often reads their lists twice, not each time.
+//! The names of a form (a folded name) that a snapshot sees, kept for the rest of a text. They are kept where finding
+//! them costs much: rows that are not committed, rows deleted that an older snapshot sees, many names of one form. So a
+//! text that mentions them often has their lists read twice, not each time.
 //!
-//! Records are kept by their number. They stay where they are, because the snapshot sees a row of theirs.
+//! Names are kept by the numbers of their records. A record stays in its place, because the snapshot sees a row of it.
 
 use crate::memory::id::{EntityId, RecordId};
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// A form is kept if a word costs more slots than this, and more than `PER_FOUND` for each mention that it leads to.
+/// A form is kept if a word costs more slots than this plus `PER_FOUND` for each mention that it leads to.
 const DEAR: usize = 16;
 const PER_FOUND: usize = 4;
-/// At most so many forms, and names of them, are kept.
+/// The most forms that are kept, and the most names of them.
 const MOST: usize = 20_000;
-/// What comparing all names of a kept form with a text costs at most, in slots: that is done in one go, under the lock.
+/// The most that comparing all names of a kept form with a text may cost, in slots: they are compared in one step,
+/// under the lock.
 const MOST_CELLS: usize = 4096;
-/// Longer forms are not kept.
+/// Bytes of the longest form that is kept.
 const LONGEST: usize = 512;
 
 /// A name whose rows the snapshot sees: an entity's own, or a label and its entity.
@@ -24,14 +26,14 @@ pub(crate) struct Seen {
     pub(crate) entity: EntityId,
 }
 
-/// What is known of a form.
+/// The state of a kept form.
 #[derive(Clone, Debug)]
 pub(crate) enum Kept {
     /// Its names are still to be read.
     Wanted,
-    /// Where those that are seen are.
+    /// The range of its names that the snapshot sees.
     Names(Range<usize>),
-    /// More is seen than is compared in one go.
+    /// The snapshot sees more than can be compared in one step.
     TooMuch,
 }
 
@@ -39,7 +41,7 @@ pub(crate) enum Kept {
 pub(crate) struct Forms {
     all: HashMap<Vec<u8>, Kept>,
     seen: Vec<Seen>,
-    /// Forms of the current word that are to be kept from the next one on.
+    /// Forms of the current word that are kept from the next word on.
     dear: Vec<Vec<u8>>,
     /// The form whose names are being read.
     reading: Option<Reading>,
@@ -47,7 +49,7 @@ pub(crate) struct Forms {
 
 #[derive(Clone, Copy, Debug)]
 struct Reading {
-    /// How many names were read, where those that are seen begin, and what comparing these costs.
+    /// How many names were read, where the seen ones begin, and what comparing these costs.
     read: usize,
     from: usize,
     cells: usize,
@@ -61,7 +63,7 @@ impl Forms {
         }
     }
 
-    /// A form that is kept.
+    /// The state of a form, if it is kept.
     #[inline]
     pub(crate) fn get(&self, form: &[u8]) -> Option<Kept> {
         if self.all.is_empty() { None } else { self.all.get(form).cloned() }
@@ -71,7 +73,7 @@ impl Forms {
         self.seen[at]
     }
 
-    /// Whether a word that cost so many slots, and led to so many mentions, is worth keeping.
+    /// Whether a word that cost so many slots, and led to so many mentions, is worth keeping the form for.
     #[inline]
     pub(crate) fn is_dear(cost: usize, found: usize) -> bool {
         cost > DEAR + PER_FOUND * found
@@ -109,20 +111,21 @@ impl Forms {
         self.dear.clear();
     }
 
-    /// How many names of the current folded name were read; the first call begins with none.
+    /// How many names of the current form were read; begins the form if none is being read.
     pub(crate) fn read(&mut self) -> usize {
         let from = self.seen.len();
         self.reading.get_or_insert(Reading { read: 0, from, cells: 0 }).read
     }
 
-    /// Another name of the current folded name was read.
+    /// Counts one more name of the current form as read.
     pub(crate) fn go_on(&mut self) {
         if let Some(reading) = &mut self.reading {
             reading.read += 1;
         }
     }
 
-    /// Adds a name of the current folded name, which costs so many slots to compare; `false` if that is too much, or there is no memory.
+    /// Adds a name of the current form, which costs so many slots to compare; `false` if the form becomes too
+    /// expensive, or there is no memory.
     pub(crate) fn add(&mut self, seen: Seen, cells: usize) -> bool {
         let Some(reading) = &mut self.reading else { return false };
         reading.cells += cells;
@@ -133,7 +136,7 @@ impl Forms {
         fits
     }
 
-    /// All names of the current folded name were read; where those that are seen are.
+    /// Ends the current form, as all its names were read; returns the range of those that the snapshot sees.
     pub(crate) fn end(&mut self, form: &[u8]) -> Range<usize> {
         let from = self.reading.take().map_or(self.seen.len(), |reading| reading.from);
         let names = from..self.seen.len();
@@ -141,7 +144,7 @@ impl Forms {
         names
     }
 
-    /// The names of the current folded name are too many: they are read each time.
+    /// Gives up the current form, which has too many names: they are read each time.
     pub(crate) fn give_up(&mut self, form: &[u8]) {
         self.begin_anew();
         self.set(form, Kept::TooMuch);
@@ -153,7 +156,7 @@ impl Forms {
         }
     }
 
-    /// The form at work is begun anew; whether there was one.
+    /// Drops what was read of the current form, to begin it again; returns whether there was one.
     pub(crate) fn begin_anew(&mut self) -> bool {
         let reading = self.reading.take();
         if let Some(Reading { from, .. }) = reading {

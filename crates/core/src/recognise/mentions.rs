@@ -1,4 +1,4 @@
-//! Which entities occur in a text: those with a window of words that folds to their name.
+//! Finds which entities occur in a text: those with a window of words that folds to their folded name.
 //!
 //! ```text
 //!   text --read--> folded words, outside the lock --step--> mentions, under it
@@ -8,14 +8,13 @@
 //!        a folded name agrees: compare folded bytes --> the entities of that folded name --> those the snapshot sees
 //! ```
 //!
-//! Finds the leftmost, longest window and goes on after it; or, overlapping, every window. Only
-//! entities with an edge row that the snapshot sees count, so an unseen one hides no shorter one.
+//! Finds the leftmost, longest window and continues after it; or, overlapping, every window. Only entities with an edge
+//! row that the snapshot sees count, so an unseen entity does not hide a shorter one.
 //!
-//! Promises: where no name begins, each of two Bloom filters is read at most once. No window
-//! allocates memory; the steady state allocates none at all, as long as words are ASCII. A step
-//! ends after about as many slots as asked, even in the middle of an entity's list (unless the
-//! image changed eight times at one word), and continues after the lock was released and taken
-//! again. A long text is held a thousand words at a time.
+//! Promises: where no name begins, each of two Bloom filters is read at most once. No window allocates memory; in the
+//! steady state nothing does, as long as words are ASCII. A step ends after about as many slots as asked, even in the
+//! middle of an entity's list (unless the image changed eight times at one word), and continues after the lock was
+//! released and taken again. Of a long text a thousand words are held at a time.
 
 mod room;
 mod window;
@@ -39,33 +38,33 @@ use crate::records::record::Direction;
 use crate::walk::arena::{Arena, Name, Prefix};
 use crate::{Image, Visibility};
 
-/// What a word costs that names may begin with, in slots: two buckets.
+/// What a word that names may begin with costs, in slots: two buckets.
 const WORD_CELLS: usize = 2;
-/// Times a word is begun again because the image changed, before it is done in one go.
+/// How often a word is begun again because the image changed, before it is done in one step.
 const MOST_RESTARTS: u32 = 8;
-/// Past this many collected xids duplicates are dropped.
+/// When more xids than this are collected, duplicates are dropped.
 const MANY_ASKED: usize = 1000;
 
 /// An entity in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mention {
-    /// As it is stored; read it with [`Recogniser::name`].
+    /// Its name as it is stored; read it with [`Recogniser::name`].
     pub entity: Name,
-    /// The alias that the text has, if one was sought.
+    /// The alias that occurs in the text, if aliases were sought.
     pub alias: Option<Name>,
-    /// Where the mention begins, in characters from 0, and how many it has.
+    /// Where the mention begins, in characters from 0.
     pub start: usize,
-    /// See `start`.
+    /// The length of the mention, in characters.
     pub length: usize,
     /// How well the text spells the name: see [`spelling`].
     pub spelling: u32,
     /// Where the mention begins, in bytes from 0.
     pub from: usize,
-    /// The byte after the last.
+    /// Where the mention ends, in bytes from 0: the byte after its last.
     pub to: usize,
 }
 
-/// What is looked for in a text.
+/// What a recogniser looks for in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Seek {
     /// Entities with an edge row that the snapshot sees.
@@ -73,7 +72,7 @@ pub enum Seek {
     /// Entities of which the text has a label. A label is none of the image's entities, nor is one
     /// found by its own name.
     Labelled,
-    /// Labels that are aliases: each mention says which alias it is.
+    /// Labels that are aliases: each mention also has its alias.
     Aliased,
 }
 
@@ -84,24 +83,25 @@ pub struct Recogniser {
     seek: Seek,
     overlapping: bool,
     case: bool,
-    /// The words held, of which those before `current` are done.
+    /// The words held; those before `current` are done.
     held: Held,
     current: usize,
-    /// The seed of their hashes.
+    /// The seed of the hashes of the words held.
     seed: u64,
     block: Block,
     found: Vec<Mention>,
     asked: Vec<u64>,
-    /// How well the text spells the entities judged so far for the current word, in order; None if it does not, or the snapshot sees none of their rows.
+    /// How well the text spells each entity judged so far for the current word, in order; None if it does not spell it,
+    /// or the snapshot sees no row of it.
     judged: Vec<Option<u32>>,
-    /// The position in the half-read list of the next entity, and in that of a label.
+    /// The position in the list of the next entity, and in that of a label, if it was read in part.
     half: Option<(Direction, Cursor)>,
     listing: Option<Listing>,
-    /// What the current word has cost, in slots, and what is known of forms that cost much.
+    /// What the current word has cost, in slots, and the forms that cost much.
     spent: usize,
     forms: Forms,
-    /// What windows of the current word whose form is kept cost: taken from the budget once the word is done, since they are looked at again if it is
-    /// begun again.
+    /// The cost of windows of the current word whose form is kept. It is taken from the budget once the word is done,
+    /// since these windows are compared again if the word is begun again.
     owed: usize,
     restarts: u32,
     epoch: u64,
@@ -110,7 +110,7 @@ pub struct Recogniser {
     name: Vec<u8>,
     folded: Vec<u8>,
     counters: Counters,
-    /// The bytes that it may take, and why it could not go on.
+    /// The most bytes that it may take, and why it could not continue.
     limit: usize,
     failed: Option<NoRoom>,
 }
@@ -122,7 +122,7 @@ type Searched<'a> = (Image<'a>, &'a str);
 struct Unfinished;
 
 impl Recogniser {
-    /// Makes a workspace. Every copied name follows its prefix, 4-byte aligned.
+    /// Makes a workspace. Every copied name follows a prefix, which is 4-byte aligned.
     #[must_use]
     pub fn new(prefix: Prefix) -> Recogniser {
         Recogniser {
@@ -153,7 +153,7 @@ impl Recogniser {
         }
     }
 
-    /// Sets whether short names of capitals and common words are found in their own case only.
+    /// Sets whether short names of capitals and common words are found only in their own case.
     pub fn match_case(&mut self, only: bool) {
         self.case = only;
     }
@@ -173,11 +173,11 @@ impl Recogniser {
         self.counters = Counters::default();
     }
 
-    /// Reads on in the text, if the words held do not suffice for a step. Needs no lock; call
-    /// it before each step with the same reader.
+    /// Reads more of the text, if the words held do not suffice for a step. Needs no lock; call it before each step
+    /// with the same reader.
     ///
     /// # Errors
-    /// If the words held would take more memory than the limit, or than there is.
+    /// If the words held would take more memory than the limit, or than is available.
     pub fn read(
         &mut self,
         text: &mut Reader<'_>,
@@ -197,7 +197,8 @@ impl Recogniser {
     ) -> Step {
         let text = text.written();
         self.notice_changes(image);
-        // Prefetched here, a filter word is cached when it is read. (In a large one it may be another.)
+        // Prefetched here, a word of the Bloom filter is cached when it is read. (With several segments, the word read
+        // may be in another one.)
         let words = image.bloom(BloomItems::Words).near;
         self.held.hash(self.seed, move |word| words.prefetch(word));
         let whole = self.held.whole();
@@ -293,8 +294,7 @@ impl Recogniser {
         (self.spent, self.restarts) = (0, 0);
     }
 
-    /// If the image changed since the last step, forgets what is known of the current word's
-    /// entities.
+    /// If the image changed since the last step, drops what is known of the current word's entities.
     fn notice_changes(&mut self, image: Image<'_>) {
         let seed = image.root().seed();
         if seed != self.seed {
@@ -321,8 +321,7 @@ impl Recogniser {
         }
     }
 
-    /// Looks for the mentions that begin in the block, which begins at the current word, until the
-    /// budget is spent.
+    /// Looks for the mentions that begin in the block, whose first word is the current one, until the budget is spent.
     fn look(
         &mut self,
         of: Searched<'_>,
@@ -336,7 +335,7 @@ impl Recogniser {
             let heads = next..next + rest.iter().take_while(|head| head.first == first).count();
             next = heads.end;
             let word = block + first;
-            // Skip those inside a mention.
+            // Skip words inside a mention.
             if word >= self.current {
                 self.go_to(word);
                 if *budget == 0 {

@@ -1,4 +1,4 @@
-//! Whether some words of a text, which fold to a name's words, spell that name.
+//! Decides whether some words of a text, which fold to a name's words, spell that name.
 //!
 //! ```text
 //!   F   F#   F*     in  we use F# here   F# stands there: it and no other is found
@@ -14,11 +14,11 @@ use crate::folded::pieces::Words;
 use crate::folded::words::{MOST_BYTES, fold, is_ignorable};
 use crate::records::label::label_of;
 
-/// Letters of the longest name that may be found in capitals only.
+/// Letters of the longest name that may have to be in capitals.
 const SHORT: usize = 5;
-/// Bytes of words that a name may stand in: twice those of the longest.
+/// The most bytes of text between which a name is compared: twice the bytes of the longest name.
 pub(crate) const NEAR: usize = 2 * MOST_BYTES;
-/// Common words of English: those that no sentence is about.
+/// Common words of English, with which no sentence means an entity.
 const COMMON: &str = "a about above after again against all also although always am among an and another any are \
     as at be because been before being below between both but by can could did do does doing \
     done down during each either else even ever every few for from further gave get gets getting \
@@ -31,17 +31,17 @@ const COMMON: &str = "a about above after again against all also although always
     though through thus to too toward towards under until up upon us use used uses using very \
     via was we well were what when where whereas whether which while who whom whose why will \
     with within without would yet you your yours yourself yourselves";
-/// Letters of the longest.
+/// Letters of the longest common word.
 const MOST_COMMON: usize = 10;
 
-/// How well the words at `window` spell a name to which they fold: 0 if it does not stand there, case
-/// aside, else more the more of its punctuation is beside them. None if they spell it not at all.
-/// `case`: short names of capitals are found in capitals only, and common words in their own case.
+/// How well the words at `window` spell a name to which they fold: 0 if the name itself is not there, case aside; else
+/// the more punctuation of the name is beside them, the higher. None if they do not spell it. With `case`, short names
+/// of capitals are found only in capitals, and common words only in their own case.
 #[must_use]
 pub fn spelling(name: &[u8], text: &str, window: Range<usize>, case: bool) -> Option<u32> {
     let name = std::str::from_utf8(label_of(name).unwrap_or(name)).ok()?;
     let here = text.get(window.clone())?;
-    // So it is mostly, and then no punctuation is beside its words.
+    // Mostly it is, and then no punctuation of the name is beside the words.
     if name == here {
         return Some(1);
     }
@@ -50,7 +50,7 @@ pub fn spelling(name: &[u8], text: &str, window: Range<usize>, case: bool) -> Op
     }
     let bare = [name.as_bytes().first(), name.as_bytes().last()];
     let is_bare = bare.iter().flatten().all(|c| c.is_ascii_alphanumeric());
-    // Words far apart are as in no name.
+    // Words that are far apart are not compared with the name.
     let is_near = here.len() <= NEAR;
     let is_lower = || !is_near || here.chars().any(char::is_lowercase);
     let is_too_low = || case && is_short_capitals(name) && is_lower();
@@ -89,12 +89,12 @@ fn is_common(name: &str) -> bool {
     name.len() <= MOST_COMMON && COMMON.split(' ').any(|word| word.eq_ignore_ascii_case(name))
 }
 
-/// A name's words, and what is before and behind them, up to the outermost blanks.
+/// A name's words, and the punctuation before and after them, up to the outermost blanks.
 struct Parts<'n> {
     before: &'n str,
     inner: &'n str,
     after: &'n str,
-    /// Whether it has punctuation; and otherwise only one word or single letters.
+    /// Whether the name has punctuation, and whether it has only one word or single letters besides.
     has_marks: bool,
     needs_marks: bool,
 }
@@ -115,7 +115,7 @@ impl<'n> Parts<'n> {
             let has_case = |c: char| c.is_lowercase() || c.is_uppercase() || c.is_numeric();
             single &= letters.next().is_some_and(has_case) && letters.next().is_none();
         }
-        // Blanks beside the words count if there is punctuation beyond them.
+        // Blanks beside the words count if there is punctuation outside them.
         let before = name[..inner.start].trim_start_matches(is_blank);
         let after = name[inner.end..].trim_end_matches(is_blank);
         marks |= !before.is_empty() || !after.is_empty();
@@ -128,7 +128,8 @@ fn is_blank(c: char) -> bool {
     c.is_whitespace() || is_ignorable(c)
 }
 
-/// Whether a text begins with a part of a name, without zero-width characters; a blank in the name matches any blank, or none.
+/// Whether a text begins with a part of a name, ignoring zero-width characters. A blank in the name matches any blanks,
+/// or none.
 fn begins(text: impl Iterator<Item = char>, part: impl Iterator<Item = char>) -> bool {
     let mut text = text.filter(|c| !is_ignorable(*c)).peekable();
     part.filter(|c| !is_ignorable(*c)).all(|wanted| {
@@ -140,7 +141,7 @@ fn begins(text: impl Iterator<Item = char>, part: impl Iterator<Item = char>) ->
     })
 }
 
-/// Whether they are the same but for blanks and what folding makes alike.
+/// Whether two texts are equal apart from blanks and differences that folding removes.
 fn are_alike(one: &str, other: &str) -> bool {
     if one.is_ascii() && other.is_ascii() {
         let [one, other] = [one, other].map(|text| {
@@ -161,14 +162,14 @@ fn are_alike(one: &str, other: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// How the text at the only place of the window spells each name.
+    /// How well the text spells each name, at the only occurrence of the window.
     fn spelled(names: &[&str], text: &str, window: &str, case: bool) -> Vec<Option<u32>> {
         let from = text.find(window).unwrap();
         let range = from..from + window.len();
         names.iter().map(|name| spelling(name.as_bytes(), text, range.clone(), case)).collect()
     }
 
-    /// The names that are best.
+    /// The names that the text spells best.
     fn best<'n>(names: &[&'n str], text: &str, window: &str) -> Vec<&'n str> {
         let all = spelled(names, text, window, true);
         let best = all.iter().flatten().max();

@@ -5,10 +5,9 @@
 //!   of these, with the next one:  their words of the Bloom filter --> kinds --> those that do
 //! ```
 //!
-//! What a Bloom filter says is unpredictable, so what passes is kept without a branch. Reading it is
-//! a loop of its own, of a few instructions a line, so that the processor fetches many lines at
-//! once. Another loop judges what was read; the compiler makes it handle several words at a time
-//! where the processor can.
+//! The answer of a Bloom filter is unpredictable, so what passes is kept without a branch. One loop only reads the
+//! Bloom filter, with a few instructions per line, so that the processor fetches many lines at once. Another loop
+//! judges what was read; the compiler makes it handle several words at a time where the processor can.
 
 use crate::folded::ascii::mask;
 use crate::folded::bloom::{BloomFilter, Segment};
@@ -17,19 +16,19 @@ use crate::memory::casts::index;
 use crate::memory::flat::{PLACES, bits};
 use crate::memory::hash::Hash;
 
-/// Room for as many words as a byte counts, so that nothing is checked.
+/// Room for as many words as a byte can number, so that no index needs a check.
 const ROOM: usize = 1 << u8::BITS;
-/// Words prepared together, in stages: each stage prefetches what the next one reads for all of
-/// them, so that no word is waited for alone. Prefetching is a loop of its own, of a few
-/// instructions a line, so that the processor fetches many page table entries and lines at once.
-/// A text of 200 words fits into one block, as the end of each loop is a mispredicted branch.
+/// Words prepared together, in stages: each stage prefetches what the next one reads, for all words, so that no word
+/// waits for memory alone. One loop only prefetches, with a few instructions per line, so that the processor fetches
+/// many page table entries and lines at once. A text of 200 words fits into one block, because the end of each loop is
+/// a mispredicted branch.
 pub(crate) const BLOCK: usize = 240;
 
 const _: () = assert!(BLOCK + TOGETHER <= ROOM);
-/// Words whose results are noted together.
+/// Words whose results are noted at a time.
 const TOGETHER: usize = 16;
 
-/// A word that names begin with.
+/// A word that names begin with, according to the Bloom filters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Start {
     /// Its number in the block.
@@ -39,7 +38,7 @@ pub(crate) struct Start {
     pub(crate) both: Hash,
 }
 
-/// The words of a block that names begin with: the first `len` of each list.
+/// The words of a block that names may begin with: the first `len` of each list.
 #[derive(Debug)]
 pub(crate) struct Starts {
     len: usize,
@@ -48,7 +47,7 @@ pub(crate) struct Starts {
     kinds: [Kinds; ROOM],
     begun: [Begun; ROOM],
     both: [Hash; ROOM],
-    /// Words of a Bloom filter.
+    /// The words read from a Bloom filter.
     seen: [u64; ROOM],
 }
 
@@ -75,7 +74,7 @@ impl Starts {
         })
     }
 
-    /// Finds the starts in the first `block` words. `hashes` go on after them, if the text does.
+    /// Finds the starts among the first `block` words. `hashes` continues after them, if the text does.
     pub(crate) fn sift(
         &mut self,
         singles: BloomFilter<'_>,
@@ -210,7 +209,7 @@ mod tests {
                 (found, none) = (found + expected.len(), none + block - expected.len());
                 let bloom_items: Vec<_> = {
                     let mut starts = Starts::default();
-                    // Leftovers of a longer block do not count in this one.
+                    // Leftovers of a longer block must not count in this one.
                     starts.sift(singles, pairs, &before, BLOCK);
                     starts.sift(singles, pairs, &hashes, block);
                     let each = |start: Start| {

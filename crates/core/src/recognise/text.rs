@@ -1,6 +1,6 @@
-//! The words of a text that are held at a time: where they are, folded, and their hashes.
+//! The words of a text that are held at a time: their places, their folded text, and their hashes.
 //!
-//! Part of `recognise/mentions.rs`; nothing here knows an image.
+//! Part of `recognise/mentions.rs`; this file does not know an image.
 
 use std::ops::Range;
 
@@ -15,19 +15,19 @@ use crate::memory::interruptible::Interruptible;
 use crate::memory::interruptible::PER_STEP;
 use crate::memory::limit::{NoRoom, some_is_left};
 
-/// Words held at a time: some 20 microseconds to fold, and more than the longest window.
+/// Words held at a time: folding them takes some 20 microseconds, and they are more than the longest window has.
 const HELD: usize = 1024;
 
-/// Room for the words held, and for what is noted of one block.
+/// Room for the words held, and for the words noted of one more block.
 const ROOM: usize = HELD + ascii::NOTED / 2;
-/// A text has fewer bytes, so that what is held of it folded has fewer than 2^32.
+/// A text has fewer bytes than this, so that the folded text held has fewer than 2^32.
 const MOST_TEXT: usize = 1 << 31;
 
 const _: () = assert!(HELD > 2 * MOST_WORDS);
 
-/// Bytes of folded text past which no more words are held than two of the longest windows have.
+/// If more bytes of folded text are held, only as many words are held as two of the longest windows have.
 const MOST_FOLDED: usize = 1 << 17;
-/// Larger amounts are taken only if some memory is left for others.
+/// Larger amounts are taken only if the system has some memory left for other uses.
 const LARGE: usize = 1 << 16;
 
 /// A text on its way to a [`Recogniser`](crate::Recogniser).
@@ -35,10 +35,10 @@ const LARGE: usize = 1 << 16;
 pub struct Reader<'t> {
     text: &'t str,
     words: Words<'t>,
-    /// Before byte `counted` there are `excess` more bytes than characters.
+    /// Before byte `counted` the text has `excess` more bytes than characters.
     counted: usize,
     excess: usize,
-    /// The text as it is written.
+    /// The text as it was written, of which `text` may be a rewritten form.
     written: &'t str,
 }
 
@@ -52,7 +52,7 @@ impl<'t> Reader<'t> {
         Reader::with(text, Words::of(text))
     }
 
-    /// [`Reader::new`] of bytes; none if they are not UTF-8.
+    /// [`Reader::new`] for bytes; none if they are not UTF-8.
     ///
     /// # Panics
     /// See [`Reader::new`].
@@ -62,8 +62,8 @@ impl<'t> Reader<'t> {
         Some(Reader::with(text, if is_ascii { Words::of_ascii(text) } else { Words::of(text) }))
     }
 
-    /// A reader of what the text says with other words (see [`plain`](crate::plain)): of as many
-    /// bytes, so that it spells names as this one does. None if they are not UTF-8.
+    /// A reader of a rewritten form of the text (see [`plain`](crate::plain)). The form has as many bytes, and names
+    /// are compared with the text as it was written. None if the bytes are not UTF-8.
     ///
     /// # Panics
     /// If it has another length.
@@ -73,7 +73,7 @@ impl<'t> Reader<'t> {
         Some(Reader { written: self.written, ..Reader::of(plain, work)? })
     }
 
-    /// The whole text as it is written.
+    /// The whole text as it was written.
     pub(crate) fn written(&self) -> &'t str {
         self.written
     }
@@ -90,7 +90,7 @@ pub fn as_utf8<'t>(bytes: &'t [u8], work: &mut Interruptible<'_>) -> Option<&'t 
     as_text(bytes, work).map(|(text, _)| text)
 }
 
-/// How many bytes do not begin a character.
+/// How many bytes are not the first of a character.
 fn excess(bytes: &[u8], work: &mut Interruptible<'_>) -> usize {
     let of = |some: &[u8]| {
         work.steps(some.len() / PER_STEP);
@@ -110,7 +110,7 @@ pub(crate) struct Word {
     pub(crate) end: usize,
 }
 
-/// Where a word begins and ends in the folded text held.
+/// Where a word begins and ends in the folded text that is held.
 type Folded = [u32; 2];
 
 #[inline(always)]
@@ -118,34 +118,33 @@ fn range([at, end]: Folded) -> Range<usize> {
     index(at)..index(end)
 }
 
-/// Words that have the same lengths and distances in the text as folded; or one word that does
-/// not.
+/// Words with the same lengths and distances in the text and in the folded text; or one word that has not.
 #[derive(Clone, Copy, Debug)]
 struct Stretch {
-    /// Its first word.
+    /// The number of its first word.
     first: usize,
-    /// How many bytes later it is in the text than folded; wraps if it is earlier.
+    /// How many bytes later it is in the text than in the folded text; wraps if it is earlier.
     after: usize,
-    /// How many more bytes than characters are before it in the text.
+    /// How many more bytes than characters the text has before it.
     before: usize,
-    /// How many more bytes its word has in the text than folded; wraps if it has less.
+    /// How many more bytes its word has in the text than in the folded text; wraps if it has fewer.
     longer: usize,
-    /// How many more bytes than characters it has.
+    /// How many more bytes than characters its word has.
     excess: usize,
 }
 
 /// The words held of a text.
 #[derive(Debug)]
 pub(crate) struct Held {
-    /// The first `len` of these are held.
+    /// The places of the words; the first `len` are held.
     words: Box<[Folded; ROOM]>,
     len: usize,
     stretches: Vec<Stretch>,
     /// The folded text of the words and of the gaps between them.
     folded: Vec<u8>,
-    /// The hashes of the first words, as far as computed.
+    /// The hashes of the first words, as far as they are computed.
     hashes: Vec<Hash>,
-    /// No words come after these.
+    /// Whether the text ends after these words.
     ended: bool,
 }
 
@@ -171,10 +170,10 @@ impl Held {
         self.ended = false;
     }
 
-    /// Forgets the first `done` words and reads on, unless the words after them suffice for a step.
+    /// Drops the first `done` words and reads more, unless the words after them suffice for a step.
     ///
     /// # Errors
-    /// If what is held and the other bytes would take more than the limit, or than there is.
+    /// If what is held and the other bytes would take more than the limit, or than is available.
     pub(crate) fn read(
         &mut self,
         text: &mut Reader<'_>,
@@ -186,14 +185,14 @@ impl Held {
             return Ok(());
         }
         self.forget(std::mem::take(done));
-        // A word that was left out for the next time leaves HELD - 1.
+        // A word left out for the next call leaves HELD - 1.
         while self.len < HELD - 1 && (self.folded.len() < MOST_FOLDED || self.len < 2 * MOST_WORDS)
         {
             let Some(rest) = text.words.rest_of_piece(work) else {
                 self.ended = true;
                 break;
             };
-            // ASCII is folded in whole blocks; a word to no more than is kept of it.
+            // ASCII is folded in whole blocks; of a word no more is folded than is kept.
             let (from, bytes) = match &rest {
                 Rest::Ascii(cutter, bytes) => {
                     let from = cutter.next().min(bytes.len());
@@ -201,7 +200,7 @@ impl Held {
                 }
                 Rest::Word(from, word) => (*from, words::room_to_fold(word)),
             };
-            // Folding it takes memory, too.
+            // Folding a word takes memory, too.
             if matches!(rest, Rest::Word(..)) && bytes > LARGE / 2 && !some_is_left() {
                 return Err(NoRoom::Memory(bytes));
             }
@@ -233,13 +232,12 @@ impl Held {
         if fits { Ok(()) } else { Err(NoRoom::Memory(bytes)) }
     }
 
-    /// Bytes that grow with the words held.
+    /// The bytes that grow with the words held.
     pub(crate) fn bytes(&self) -> usize {
         self.folded.capacity()
     }
 
-    /// Reads words of ASCII, in whole blocks; before them are `before` more bytes than
-    /// characters.
+    /// Reads words of ASCII, in whole blocks; before them the text has `before` more bytes than characters.
     fn read_ascii(&mut self, cutter: &mut Cutter, bytes: &[u8], before: usize) {
         // The `after` of the current stretch.
         let mut moved = None;
@@ -275,14 +273,14 @@ impl Held {
             }
         }
         if inside {
-            // The last word goes on, so it is left out and read the next time.
+            // The last word continues after these bytes, so it is left out and read in the next call.
             self.len -= 1;
             let from = index(self.words[self.len][0]);
             *cutter = Cutter::at(from.wrapping_add(moved.unwrap_or(0)));
         }
     }
 
-    /// Drops those of the words `from..to` that are underscores only.
+    /// Drops those of the words `from..to` that consist of underscores only.
     #[cold]
     fn drop_underscores(&mut self, from: usize, to: usize) {
         let mut kept = from;
@@ -295,7 +293,7 @@ impl Held {
         self.len = kept;
     }
 
-    /// Reads a word of any characters.
+    /// Reads one word, of any characters.
     fn read_word(&mut self, from: usize, word: &str, before: usize, work: &mut Interruptible<'_>) {
         let at = self.folded.len();
         words::fold(word, &mut self.folded);
@@ -365,18 +363,18 @@ impl Held {
         self.len
     }
 
-    /// Whether these are the last words of the text.
+    /// Whether the text ends after the words held.
     pub(crate) fn ended(&self) -> bool {
         self.ended
     }
 
-    /// How many words have all their windows held; those of later words may need text not yet read.
+    /// How many words have all their windows held; the windows of later words may need text not yet read.
     pub(crate) fn whole(&self) -> usize {
         if self.ended { self.len } else { (self.len + 1).saturating_sub(MOST_WORDS) }
     }
 
-    /// The folded name of `count` words: its length, and bytes that begin with it and mostly go on.
-    /// It is built in `room` if the folded text does not contain it, and cut off if it is too long.
+    /// The folded name of `count` words: its length, and bytes that begin with it and mostly continue. It is built in
+    /// `room` if the folded text does not contain it, and cut off if it is too long.
     pub(crate) fn folded<'a>(
         &'a self,
         first: usize,
@@ -410,10 +408,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Where a word is in bytes and in characters, and folded.
+    /// The place of a word in bytes and in characters, and its folded text.
     type Place = (usize, usize, usize, usize, Vec<u8>);
 
-    /// What [`read`] must find, computed word by word.
+    /// The places that [`read`] must find, computed word by word.
     fn expected(text: &str) -> Vec<Place> {
         let characters = |to: usize| text[..to].chars().count();
         let places = Words::of(text).map(|(from, word)| {
@@ -424,7 +422,7 @@ mod tests {
         places.filter(|place| !place.4.is_empty()).collect()
     }
 
-    /// A few words at a time, as after steps that ended early.
+    /// Reads a few words at a time, as after steps that ended early.
     fn read(text: &str, step: usize) -> Vec<Place> {
         let (mut held, mut done) = (Held::new(), 0);
         let mut check_interrupts = || ();
@@ -465,8 +463,8 @@ mod tests {
 
     #[test]
     fn what_is_held_of_a_text_is_bounded() {
-        // One word, words that are too long, and words that are not. ASCII is held in whole pieces, words
-        // that are too long as well, until there are enough for the longest name.
+        // The parts are one long word, words that are too long, and words that are not. ASCII is held in whole pieces,
+        // and so are words that are too long, until there are enough for the longest name.
         let (few, many) = (4 * (MOST_FOLDED + WINDOW), 4 * MOST_WORDS * WINDOW);
         for part in ["a", "é", "e\u{301}", "\u{AD}"] {
             for len in [1 << 20, MOST_WORD + 10, 2000] {

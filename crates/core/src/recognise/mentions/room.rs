@@ -1,18 +1,18 @@
-//! The memory of a recogniser. It grows in its steps, too, but not past its limit; a step that found
-//! no room is reported after it.
+//! The memory of a recogniser. It also grows within its steps, but not beyond its limit; if a step found no room, that
+//! is reported after the step.
 
 use super::{Mention, Recogniser};
 use crate::Interruptible;
 use crate::memory::limit::{NoRoom, some_is_left};
 use crate::records::record::Record;
 
-/// Words of a name: what is always copied, and what a common one takes.
+/// Words of memory for a name: this many are always copied, and a common name takes no more.
 const WORDS: usize = 24;
-/// With few mentions, room is made for this many more.
+/// The least number of mentions for which room is added.
 const LEAST: usize = 256;
 
 impl Recogniser {
-    /// Sets how many bytes it may take for what it finds.
+    /// Sets how many bytes the recogniser may take for what it finds.
     pub fn limit(&mut self, bytes: usize) {
         self.limit = bytes;
     }
@@ -20,7 +20,7 @@ impl Recogniser {
     /// Makes room for what a step of `cells` slots may find. Called between steps, unlocked.
     ///
     /// # Errors
-    /// If it takes more memory than the limit, or than there is, or the last step needed more.
+    /// If that takes more memory than the limit, or than is available, or if the last step needed more.
     pub fn make_room(&mut self, cells: usize) -> Result<(), NoRoom> {
         match self.failed {
             Some(why) => Err(why),
@@ -28,20 +28,20 @@ impl Recogniser {
         }
     }
 
-    /// Bytes of what was found.
+    /// Bytes of the mentions and their names.
     pub(super) fn bytes(&self) -> usize {
         let words = self.arena.words().2;
         self.found.capacity() * size_of::<Mention>() + words * size_of::<u32>()
     }
 
-    /// Bytes of the words held of a text.
+    /// Bytes of the words held.
     #[must_use]
     pub fn held(&self) -> usize {
         self.held.bytes()
     }
 
-    /// Makes room for `more` mentions of `each` words; where there is not enough, for half as many as were
-    /// found at least, so that what was found is moved a few times only, not once a step.
+    /// Makes room for `more` mentions, each with a name of `each` words. Where there is not enough, adds at least half
+    /// of what is used, so that what was found is moved a few times only, not at each step.
     #[cold]
     fn grow(&mut self, more: usize, each: usize) -> Result<(), NoRoom> {
         let (end, _, words) = self.arena.words();
@@ -61,7 +61,7 @@ impl Recogniser {
         if fits { Ok(()) } else { Err(NoRoom::Memory(bytes)) }
     }
 
-    /// Whether there is room for a mention of that name; if not, `make_room` says why.
+    /// Whether there is room for a mention of that name. If not, `make_room` will say why.
     #[inline]
     pub(super) fn has_room(&mut self, record: Record<'_>) -> bool {
         let (end, _, words) = self.arena.words();

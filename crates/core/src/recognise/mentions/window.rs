@@ -1,4 +1,5 @@
-//! The entities of one window of words: those of the folded name that it has, which the text spells and the snapshot sees.
+//! Finds the entities of one window of words: those with its folded name whose name the text spells and that the
+//! snapshot sees.
 
 use std::ops::Range;
 
@@ -17,26 +18,26 @@ use crate::records::visibility::sees;
 use crate::walk::arena::Name;
 use crate::{Image, Visibility};
 
-/// Bytes of a name and of the text that are compared for what a slot costs.
+/// Bytes of a name and of the text that are compared at the cost of a slot.
 const PER_CELL: usize = 64;
 
-/// A label's list that was read half: what was found of the current word is kept meanwhile.
+/// A label's list that was read in part. What was found for the current word is kept meanwhile.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Listing {
-    /// How many mentions and names there were before the current word.
+    /// The numbers of mentions and names before the current word.
     pub(super) found: usize,
     pub(super) names: u32,
-    /// Which of the word's heads it is of, what was found in those before, and how many mentions there were then.
+    /// The current head of the word, what was found in the heads before it, and the number of mentions then.
     pub(super) head: usize,
     pub(super) words_found: usize,
     pub(super) before: usize,
-    /// Which of the labels of that folded name it is, where in its list, and its own name if that is wanted.
+    /// Which label of the folded name it is, the position in its list, and the label's own name if that is wanted.
     turn: usize,
     cursor: Cursor,
     alias: Option<Name>,
 }
 
-/// Where a name is in the text, and how well that spells it.
+/// Where a name is in the text, and how well the text spells it.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     first: Word,
@@ -45,7 +46,7 @@ struct Place {
 }
 
 impl Recogniser {
-    /// Finds the visible entities of a folded name, if `words` words from the current one on have it.
+    /// Finds the visible entities of a folded name, if `words` words from the current one on have that folded name.
     pub(super) fn window(
         &mut self,
         (image, text): Searched<'_>,
@@ -96,7 +97,7 @@ impl Recogniser {
                 cursor: Cursor::start(record, Direction::Down),
                 ..Listing::default()
             });
-            // One whose list was read half has paid.
+            // A label whose list was read in part is paid for.
             if half.is_none() && self.pay(record, &at, budget).is_err() {
                 self.listing = Some(list);
                 return Err(Unfinished);
@@ -116,7 +117,7 @@ impl Recogniser {
         Ok(())
     }
 
-    /// Takes what it costs to compare a record's name with the text from the budget.
+    /// Takes the cost of comparing a record's name with the text from the budget.
     fn pay(
         &mut self,
         record: Record<'_>,
@@ -132,7 +133,7 @@ impl Recogniser {
         Ok(())
     }
 
-    /// [`Recogniser::window`], where the form is kept; `false` if too much of it is seen to be kept.
+    /// [`Recogniser::window`] for a form that is kept; `false` if the snapshot sees too much of it to be kept.
     #[inline(never)]
     fn kept_window(
         &mut self,
@@ -160,7 +161,8 @@ impl Recogniser {
         Ok(true)
     }
 
-    /// Reads which names of a form the snapshot sees rows of, whatever the text is, from where it was left; `false` if that is too much to keep.
+    /// Reads which names of a form have rows that the snapshot sees, whatever the text is, from where the last step
+    /// ended; `false` if they are too many to keep.
     fn read_form(
         &mut self,
         image: Image<'_>,
@@ -187,7 +189,8 @@ impl Recogniser {
         Ok(true)
     }
 
-    /// Reads whose label a record is, as far as the snapshot sees; `false` if that is too much to keep.
+    /// Reads of which entities a record is the label, as far as the snapshot sees; `false` if they are too many to
+    /// keep.
     fn read_label(
         &mut self,
         image: Image<'_>,
@@ -215,7 +218,7 @@ impl Recogniser {
         }
     }
 
-    /// Finds those of a form's names that the text spells.
+    /// Finds the names of a form that the text spells.
     fn find_known(&mut self, image: Image<'_>, known: Range<usize>, text: &str, words: usize) {
         let (first, last) =
             (self.held.word(self.current), self.held.word(self.current + words - 1));
@@ -246,7 +249,7 @@ impl Recogniser {
         }
     }
 
-    /// How well the text spells a record's name there: see [`spelling`].
+    /// How well the text spells a record's name at that place: see [`spelling`].
     fn spelling(&mut self, record: Record<'_>, text: &str, at: Range<usize>) -> Option<u32> {
         self.name.resize(record.name_len(), 0);
         record.copy_name(&mut self.name);
@@ -264,8 +267,8 @@ impl Recogniser {
         self.found.push(Mention { entity, alias, start, length, spelling, from, to });
     }
 
-    /// Finds the entities of which this record is a label, from where the list was read to. `false` if the budget
-    /// ended first. Duplicate rows count twice.
+    /// Finds the entities of which this record is a label, from the position in its list. `false` if the budget ended
+    /// first. Duplicate rows count twice.
     fn find_labelled(
         &mut self,
         image: Image<'_>,
@@ -294,8 +297,8 @@ impl Recogniser {
         }
     }
 
-    /// How well the text spells the name of this entity, the next of the current word, if the snapshot sees an edge row
-    /// of it; None otherwise. Notes it.
+    /// How well the text spells the name of this entity, the next one of the current word, if the snapshot sees an edge
+    /// row of it; None otherwise. Remembers the result.
     fn judge(
         &mut self,
         image: Image<'_>,
@@ -304,7 +307,7 @@ impl Recogniser {
         (text, at): (&str, Range<usize>),
         budget: &mut usize,
     ) -> Result<Option<u32>, Unfinished> {
-        // One whose list was read half has paid.
+        // An entity whose list was read in part is paid for.
         if self.half.is_none() {
             self.pay(record, &at, budget)?;
         }
@@ -348,13 +351,13 @@ impl Recogniser {
     }
 }
 
-/// What it costs to compare a record's name, in slots.
+/// The cost of comparing a record's name, in slots.
 fn cells_of(record: Record<'_>) -> usize {
     1 + record.name_len() / PER_CELL
 }
 
-/// Whether a record's name has the folded name in the first `len` bytes of `wanted`. The two vectors
-/// are scratch memory.
+/// Whether a record's name has the folded name in the first `len` bytes of `wanted`. The two vectors are scratch
+/// memory.
 fn has_folded(
     record: Record<'_>,
     wanted: &[u8],
