@@ -1,5 +1,5 @@
-//! What a writer tells the image: an edge row, when it was inserted and deleted,
-//! and what is known of a transaction's fate.
+//! What a writer tells the image: an edge row, by which transaction it was inserted or deleted, and the fates of
+//! transactions.
 
 use crate::memory::id::EntityId;
 use crate::memory::id::TreeId;
@@ -8,13 +8,13 @@ use crate::memory::id::TreeId;
 pub struct Edge<'a> {
     /// The tree the edge belongs to.
     pub tree: Option<&'a [u8]>,
-    /// The ancestor's side.
+    /// The name of the ancestor's side.
     pub parent: &'a [u8],
-    /// The descendant's side.
+    /// The name of the descendant's side.
     pub child: &'a [u8],
 }
 
-/// Who inserted a row that not every snapshot sees yet.
+/// The inserter of a row that not every snapshot sees yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     /// 64-bit transaction id, never 0.
@@ -23,18 +23,18 @@ pub struct Stamp {
     pub cmin: u32,
 }
 
-/// Which version of a row a delete means.
+/// The version of a row that a delete means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowVersion {
-    /// 64-bit xid of the deleted tuple; 0 = frozen, unknown.
+    /// 64-bit xid that inserted the deleted tuple; 0 if it is frozen or unknown.
     pub xmin: u64,
-    /// The 32 bits in the tuple; used when `xmin` is 0.
+    /// The 32 bits of that xid in the tuple; used when `xmin` is 0.
     pub raw_xmin: u32,
     /// `Some(c)`: the deleting transaction itself inserted the row, at command c.
     pub cmin: Option<u32>,
 }
 
-/// Who deletes a row.
+/// The deleter of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Deleter {
     /// 64-bit transaction id, never 0.
@@ -51,13 +51,13 @@ pub enum Deletion {
     Done,
     /// No row of that edge can be the one meant. Nothing was written.
     NoPartner,
-    /// The fate of the xids pushed to `ask` decides. Nothing was written.
+    /// The fates of the xids pushed to `ask` decide: delete again when they are known. Nothing was written.
     Ask,
     /// The row is in two long lists, which are better read for many deletes at once. Nothing was written.
     Far,
 }
 
-/// What is known of a transaction.
+/// The fate of a transaction, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fate {
     /// In progress.
@@ -66,7 +66,7 @@ pub enum Fate {
     Committed,
     /// Rolled back or crashed: no snapshot sees its effects.
     Aborted,
-    /// Not known here; the core puts the xid on the caller's list.
+    /// Not known; the core adds the xid to the caller's list.
     Unknown,
 }
 
@@ -87,11 +87,11 @@ impl<F: Fn(u64) -> Fate> Fates for F {
 pub struct Settled {
     /// Versions examined, at most the caller's `max`.
     pub examined: usize,
-    /// Versions that are gone: their edge settled, or unlinked.
+    /// Versions that were removed, because their row was settled or unlinked.
     pub freed: usize,
 }
 
-/// The entities and the tree of an edge whose names are all known.
+/// The entities and the tree of an edge, all of whose names are known.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ends {
     pub(crate) parent: EntityId,

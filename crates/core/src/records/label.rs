@@ -1,10 +1,9 @@
-//! Labels: what people call an entity whose name is a number, say.
+//! Labels: readable names for entities, for example if an entity's name is a number.
 //!
-//! A label is an edge of a tree of its own, [`LABELS`], that leads from the label (parent) to the
-//! entity (child). So it comes and goes with its row, under the same snapshots, and needs no other
-//! memory, log or check than an edge does. The name of that tree is one NUL byte, and the name of
-//! a label ends with one: no value of a column holds it, so no name of a user's is taken for one.
-//! Walks and roots leave that tree out.
+//! A label is an edge of a separate tree, [`LABELS`], from the label (parent) to the entity (child). So it appears and
+//! disappears with its row, under the same snapshots, and needs no other memory, log or check than an edge does. The
+//! name of that tree is one NUL byte, and the name of a label ends with one: no value of a column contains it, so no
+//! name in a user's table is taken for a label. Walks and roots leave that tree out.
 
 use crate::Image;
 use crate::memory::hash::Kind;
@@ -15,10 +14,10 @@ use crate::records::record::Record;
 /// The name of the tree of labels.
 pub const LABELS: &[u8] = &[END];
 
-/// The last byte of a label's name, added to what the column holds.
+/// The last byte of a label's name, added to the value of the column.
 pub const END: u8 = 0;
 
-/// What the column of labels holds, if this is the name of a label.
+/// The value of the column of labels, if this is the name of a label.
 #[must_use]
 pub fn label_of(name: &[u8]) -> Option<&[u8]> {
     name.strip_suffix(LABELS)

@@ -5,12 +5,11 @@
 //!          --down--> head block (1 to 5 used) --> ...
 //! ```
 //!
-//! Promises: adding and removing a slot cost a constant number of lines, however long
-//! the list; only the head block is partly filled, none is empty. Before the first block
-//! inline slot 0 makes room for the heads: what it holds goes to another inline slot or a
-//! block. A removed slot's place is taken by the last slot of the head block. Whenever a
-//! slot moves, the link to it is updated.
-//! The order in a list means nothing. Writers hold the lock exclusively, readers shared.
+//! Promises: adding and removing a slot cost a constant number of lines, however long the list is; only the head block
+//! may be partly filled, and no block is empty. Before the first block is added, inline slot 0 makes room for the
+//! heads: its content moves to another inline slot or a block. The place of a removed slot is taken by the last slot of
+//! the head block. Whenever a slot moves, the link to it is updated. The order in a list has no meaning. Writers hold
+//! the lock exclusively, readers shared.
 
 use crate::memory::alloc;
 use crate::memory::casts::index;
@@ -23,10 +22,10 @@ use crate::records::version::Version;
 /// A reader's position in a list. Valid while the image's epoch stays the same.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Cursor {
-    /// Inline slots still to come, a bit each: five of this line of the record, five of the next.
+    /// Inline slots not yet read, one bit each: five of this line of the record, then five of the next, and so on.
     inline: u32,
     line: u32,
-    /// The block being read and how many of its slots are still to come.
+    /// The block being read and how many of its slots are not yet read.
     block: u32,
     left: u32,
 }
@@ -39,20 +38,20 @@ impl Cursor {
         Cursor { inline, line, block, left: used }
     }
 
-    /// Whether nothing is left to read.
+    /// Whether everything was read.
     #[inline(always)]
     pub(crate) fn is_at_end(&self) -> bool {
         self.inline == 0 && self.block == 0
     }
 
-    /// Prefetches the first block, or without one line 0, which exists: a test would be a branch.
+    /// Prefetches the first block; if there is none, line 0, which always exists, because a test would be a branch.
     #[inline(always)]
     pub(crate) fn send_for_block(&self, mem: &Memory) {
         mem.prefetch(self.block);
     }
 
-    /// The next slots: inline ones of a line, or those of a block; none at the end. A cursor is read
-    /// by batches or slot by slot ([`Cursor::next`]), not both.
+    /// The next slots: the inline ones of a line, or those of a block; none at the end. A cursor is read either by
+    /// batches or slot by slot ([`Cursor::next`]).
     #[inline(always)]
     pub(crate) fn next_batch<'m>(&mut self, mem: &'m Memory) -> Option<Batch<'m>> {
         if self.inline != 0 {
@@ -89,7 +88,7 @@ impl Cursor {
         })
     }
 
-    /// Goes on to the next block if this one is read; returns whether a slot is left.
+    /// Continues with the next block if this one is read; returns whether a slot is left.
     #[inline]
     fn enter_block(&mut self, mem: &Memory) -> bool {
         if self.left == 0 && self.block != 0 {
@@ -100,16 +99,16 @@ impl Cursor {
     }
 }
 
-/// Slots that are read together. Holds where they are, not copies of them: reading words that
-/// were just written stalls a processor.
+/// Slots that are read together. Holds their places, not copies: reading words that were just written stalls the
+/// processor.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Batch<'m> {
     line: Line<'m>,
-    /// Which of its slots, a bit each.
+    /// The slots of the line that belong to the batch, as a bit mask.
     bits: u32,
 }
 
-/// How many bits are set in a number: one load, where the oldest machines take 15 instructions.
+/// The number of bits set in each number: one load, where the oldest machines take 15 instructions.
 const USED: [u8; 1 << SLOTS_PER_LINE] = {
     let mut used = [0; 1 << SLOTS_PER_LINE];
     let mut bits = 1;
@@ -127,8 +126,8 @@ impl Batch<'_> {
         USED[index(self.bits) % USED.len()].into()
     }
 
-    /// The slots of that tree. The order of trees is unpredictable, so all slots of the line are
-    /// compared, without a branch.
+    /// The slots of that tree. The order of trees is unpredictable, so all slots of the line are compared, without a
+    /// branch.
     #[inline(always)]
     pub(crate) fn of_tree(self, tree: Option<TreeId>) -> Self {
         let same = |i| u32::from(Slot::is_of_tree(self.line, i, tree)) << i;
@@ -160,7 +159,7 @@ impl Iterator for Batch<'_> {
     }
 }
 
-/// The slot of that number in the grid that begins with a line.
+/// The slot with that number in the grid that begins with a line.
 #[inline]
 fn inline_slot(line: u32, number: u32) -> SlotRef {
     SlotRef::new(line + number / SLOTS_PER_LINE, number % SLOTS_PER_LINE)
@@ -194,14 +193,14 @@ pub(crate) fn blocks_needed(record: Record<'_>, directions: &[Direction]) -> usi
     blocks
 }
 
-/// In which direction inline slot 0 is used, if it is.
+/// The direction in which inline slot 0 is used, if it is.
 fn first_inline(record: Record<'_>) -> Option<Direction> {
     let directions = [Direction::Up, Direction::Down];
     directions.into_iter().find(|&direction| record.inline_used(direction) & 1 == 1)
 }
 
-/// Makes room for two slots of one entity that are added next: adding the second must not move
-/// the first. The caller planned for a block.
+/// Makes room for two slots of one entity that are added next: adding the second must not move the first. The caller's
+/// plan includes a block.
 pub(crate) fn make_room(mem: &Memory, owner: EntityId) {
     let record = Record::new(mem, owner);
     if record.inline_free().count_ones() < 2 && !record.has_heads() {
@@ -209,7 +208,7 @@ pub(crate) fn make_room(mem: &Memory, owner: EntityId) {
     }
 }
 
-/// Gives the heads the place of inline slot 0; the slot in it moves elsewhere.
+/// Puts the heads in the place of inline slot 0; the slot there moves elsewhere.
 fn make_heads(mem: &Memory, record: Record<'_>) {
     let slot = first_inline(record).map(|of| (of, Slot::read(mem, record.inline_slot(0))));
     // Slot 0 still counts as used, so it is not taken here.
@@ -231,8 +230,8 @@ fn move_slot(mem: &Memory, direction: Direction, slot: Slot, to: SlotRef) {
     }
 }
 
-/// Adds a slot, its link to be set later. The caller planned for blocks. Another slot of the
-/// entity may move: call [`make_room`] before adding two.
+/// Adds a slot, whose link is set later. The caller's plan includes the blocks. Another slot of the entity may move:
+/// call [`make_room`] before adding two.
 pub(crate) fn add(
     mem: &Memory,
     owner: EntityId,
@@ -272,7 +271,7 @@ fn place_in_block(mem: &Memory, record: Record<'_>, direction: Direction) -> Slo
     SlotRef::new(block, used)
 }
 
-/// Removes a slot: the last slot of the head block moves into the hole.
+/// Removes a slot. The last slot of the head block moves into its place.
 pub(crate) fn remove(mem: &Memory, owner: EntityId, direction: Direction, hole: SlotRef) {
     let record = Record::new(mem, owner);
     let inline = inline_number(record, hole);
@@ -295,7 +294,7 @@ pub(crate) fn remove(mem: &Memory, owner: EntityId, direction: Direction, hole: 
     alloc::give(mem, block, 1);
 }
 
-/// The number of an inline slot of `record`, or none if the slot is in a block.
+/// The number of an inline slot of `record`; none if the slot is in a block.
 fn inline_number(record: Record<'_>, slot: SlotRef) -> Option<u32> {
     let shape = record.shape();
     let line = slot.line().checked_sub(record.id().line())?;

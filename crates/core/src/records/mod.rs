@@ -1,4 +1,4 @@
-//! What lies in the memory: records of names with their edge slots, block lists, versions of rows, and who sees them.
+//! What the memory contains: records of names with their edge slots, block lists, versions of rows, and who sees them.
 
 pub(crate) mod edge;
 pub(crate) mod label;

@@ -1,5 +1,5 @@
-//! The record of an entity or a tree: its hash, its name, its list heads, and
-//! for an entity the first few edge slots inline.
+//! The record of an entity or a tree: its hash, its name, and for an entity the first few edge slots inline and the
+//! heads of its lists.
 //!
 //! ```text
 //!  byte  0       8       12     16      20
@@ -15,26 +15,26 @@
 //!         (see alike.rs)
 //! ```
 //!
-//! The inline slots are those of the record's slot grid (see slot.rs) after the name.
-//! An entity whose lists have outgrown the inline slots keeps the heads of its block lists in
-//! the place of inline slot 0, which then is "down" and not used:
+//! The inline slots are the slots of the record's slot grid (see slot.rs) after the name. When an entity's lists
+//! outgrow the inline slots, the heads of its block lists take the place of inline slot 0, which is then marked "down"
+//! and not used:
 //!
 //! ```text
 //!  heads  up u32 | down u32 | - u32       28 bits of the head block, 4 bits how many of its
 //!                                         5 slots are used
 //! ```
 //!
-//! The creator chooses how many inline slots there are ([`Room`]), at least one. A name of up to
-//! 2028 bytes is inside. A longer one fills 32 lines and goes on in a chain of pieces: the first
-//! word of line 32 is the line of its first piece, the second word is its length:
+//! The creator chooses how many inline slots there are ([`Room`]), at least one. A name of up to 2028 bytes is inside
+//! the record. A longer one fills 32 lines and continues in a chain of pieces: the first word of line 32 is the line of
+//! its first piece, the second word is its length:
 //!
 //! ```text
 //!  piece  next u32 | - u32 | 8 to 4088 bytes of the name
 //! ```
 //!
-//! So a name of up to 32 bytes takes one line with one slot, of up to 20 with two, of up to 8 with
-//! three; with two slots a name of up to 84 takes two lines. Called by the filter, the lists and
-//! the forest; writers hold the lock exclusively.
+//! So with a name of up to 32 bytes a record takes one line with one slot, with up to 20 bytes two slots, with up to 8
+//! three; with a name of up to 84 bytes it takes two lines with two slots. Called by the filter, the lists and the
+//! forest; writers hold the lock exclusively.
 
 mod name;
 mod shape;
@@ -63,7 +63,7 @@ const NAME: usize = 20;
 const LEN: u32 = 0xFFF;
 /// Stands for a length of more than [`INSIDE`].
 const LONG: u32 = LEN;
-/// The bit of the shape that says which kind it is.
+/// The bit of the shape that marks a tree.
 const TREE: u32 = 1 << 12;
 const EXTRA_SHIFT: u32 = 13;
 const MOST_EXTRA: u32 = 7;
@@ -71,11 +71,11 @@ const TEMPERATURE_SHIFT: u32 = 16;
 
 /// The longest name that lies inside its record: 32 lines less the header.
 pub(crate) const INSIDE: usize = 32 * LINE_BYTES - NAME;
-/// Bytes read at once where a name begins, some of which may come after it.
+/// Bytes read at once where a name begins; some of them may be beyond its end.
 pub(crate) const NAME_HEAD: usize = 32;
-/// The line of a record whose first word names the first piece of a long name.
+/// The line of a record whose first word is the line of the first piece of a long name.
 const CHAIN_LINE: u32 = 32;
-/// Where the long name's length is in that line, and how many bytes both words take.
+/// The place of the long name's length in that line, and the bytes that both words take.
 const LONG_LEN: usize = 4;
 const CHAIN_BYTES: usize = 8;
 /// Bytes of a name in a full piece.
@@ -83,13 +83,13 @@ const PIECE_BYTES: usize = MAX_LINES as usize * LINE_BYTES - PIECE_HEAD;
 const PIECE_HEAD: usize = 8;
 /// Bits in a mask of inline slots.
 const MOST_INLINE: u32 = 16;
-/// In the masks: slot 0 is "down" and not used.
+/// In the masks: slot 0 is marked "down" and not used.
 const HEADS: u32 = 0x1_0000;
 
 const _: () = assert!((NAME + INSIDE) / LINE_BYTES == CHAIN_LINE as usize);
 const _: () = assert!(NAME + NAME_HEAD <= LINE_BYTES && INSIDE < LONG as usize);
 
-/// Which of an entity's two lists.
+/// One of an entity's two lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Direction {
     /// Slots whose neighbour is a parent.
@@ -98,8 +98,7 @@ pub(crate) enum Direction {
     Down,
 }
 
-/// Sizes of the pieces that the rest of a long name takes: how many full ones, and the
-/// lines of the last.
+/// The pieces that the rest of a long name takes: the number of full ones, and the lines of the last.
 pub(crate) fn pieces(len: usize) -> (usize, Option<u32>) {
     let rest = len.saturating_sub(INSIDE);
     let last = rest % PIECE_BYTES;
@@ -119,8 +118,8 @@ pub(crate) fn plan(plan: &mut Plan<'_>, kind: Kind, len: usize, room: Room) {
     }
 }
 
-/// An upper bound of the lines of `n` records whose names have `bytes` bytes together: a byte takes
-/// at most a 63rd of a line, and header, edge slots and two unused ends of lines less than six.
+/// An upper bound of the lines of `n` records whose names have `bytes` bytes together: a byte takes at most a 63rd of a
+/// line; the header, the edge slots and two unused ends of lines take less than six lines.
 #[inline]
 pub(crate) const fn bound_lines(n: usize, bytes: usize) -> usize {
     bytes / (LINE_BYTES - 1) + 6 * n
@@ -135,10 +134,10 @@ pub(crate) struct Record<'m> {
     head: Line<'m>,
 }
 
-/// Writes a new record without edges. The caller planned its memory.
+/// Writes a new record without edges. The caller has planned its memory.
 ///
 /// # Panics
-/// If the memory is not there after all, which is a bug.
+/// If the memory is not available after all, which is a bug.
 pub(crate) fn create<'m>(
     mem: &'m Memory,
     kind: Kind,
@@ -226,20 +225,20 @@ impl<'m> Record<'m> {
         self.kind() == Kind::Tree
     }
 
-    /// How often it was looked up.
+    /// How often the entity was looked up, as the bits of a temperature.
     #[inline]
     pub(crate) fn temperature_bits(self) -> u32 {
         self.head.u32(SHAPE) >> TEMPERATURE_SHIFT
     }
 
-    /// Readers may call this: the word's other bits never change while the record lives.
+    /// Readers may call this: the word's other bits never change while the record exists.
     #[inline]
     pub(crate) fn set_temperature_bits(self, temperature: u32) {
         let shape = self.head.u32(SHAPE) & ((1 << TEMPERATURE_SHIFT) - 1);
         self.head.set_u32(SHAPE, shape | temperature << TEMPERATURE_SHIFT);
     }
 
-    /// Frees the record's memory. Nothing may refer to it any more.
+    /// Frees the record's memory, to which nothing refers any more.
     pub(crate) fn free(self) {
         let lines = self.shape().lines;
         self.for_each_piece(|piece, from, to| {
@@ -249,7 +248,7 @@ impl<'m> Record<'m> {
         alloc::give(self.mem, self.id.line(), lines);
     }
 
-    /// Where a list begins.
+    /// The start of a list.
     #[inline(always)]
     pub(crate) fn list(self, direction: Direction) -> List {
         // Each word is loaded once: compilers do not merge atomic loads.
@@ -267,8 +266,7 @@ impl<'m> Record<'m> {
         }
     }
 
-    /// Sets the head of a list. [`Record::make_heads`] made its place, which is freed with the
-    /// last block.
+    /// Sets the head of a list. [`Record::make_heads`] made the place of the heads, which is freed with the last block.
     pub(crate) fn set_list(self, direction: Direction, block: u32, used: u32) {
         debug_assert!(used <= SLOTS_PER_LINE && (used == 0) == (block == 0) && self.has_heads());
         let (line, byte) = self.heads();
@@ -278,12 +276,12 @@ impl<'m> Record<'m> {
         }
     }
 
-    /// Whether the place of inline slot 0 holds the heads of blocks.
+    /// Whether the heads of block lists are in the place of inline slot 0.
     pub(crate) fn has_heads(self) -> bool {
         self.head.u32(BITS) & (HEADS | 1) == HEADS
     }
 
-    /// Turns inline slot 0, which is not used, into the place of the heads.
+    /// Turns inline slot 0, which must be unused, into the place of the heads.
     pub(crate) fn make_heads(self) {
         debug_assert!(self.inline_free() & 1 == 1);
         let (line, byte) = self.heads();
@@ -292,24 +290,24 @@ impl<'m> Record<'m> {
         self.head.set_u32(BITS, self.head.u32(BITS) | HEADS);
     }
 
-    /// The first inline slot: its line of the record, and its number in it.
+    /// The first inline slot: its line in the record, and its number in that line.
     #[inline(always)]
     fn first_slot(self) -> (u32, u32) {
         first_slot(index(self.head.u32(SHAPE) & LEN))
     }
 
-    /// Where heads stand, if there are any.
+    /// The place of the heads, if there are any.
     fn heads(self) -> (Line<'m>, usize) {
         let (line, slot) = self.first_slot();
         (self.span.line(line), byte_of(slot))
     }
 
-    /// Which inline slots are used in that direction, a bit each.
+    /// The inline slots used in that direction, as a bit mask.
     pub(crate) fn inline_used(self, direction: Direction) -> u32 {
         inline_used(self.head.u32(BITS), direction)
     }
 
-    /// Which inline slots are neither used nor the place of heads.
+    /// The inline slots that are neither used nor the place of the heads, as a bit mask.
     #[inline]
     pub(crate) fn inline_free(self) -> u32 {
         let shape = self.head.u32(SHAPE);
@@ -327,7 +325,7 @@ impl<'m> Record<'m> {
         if free == 0 {
             return None;
         }
-        // From both ends, so that what is read together is side by side.
+        // Up and down take slots from opposite ends, so that slots read together are adjacent.
         let i = match direction {
             Direction::Up => free.trailing_zeros(),
             Direction::Down => free.ilog2(),
@@ -354,7 +352,7 @@ impl<'m> Record<'m> {
         self.head.set_u32(BITS, clear | bits << i);
     }
 
-    /// The line of the block that lists it, or 0: see alike.rs.
+    /// The line of the block that lists the record, or 0: see alike.rs.
     #[inline]
     pub(crate) fn alike(self) -> u32 {
         self.head.u32(ALIKE)
@@ -369,7 +367,7 @@ impl<'m> Record<'m> {
         self.head.u32(BITS) == 0
     }
 
-    /// A tree's count of edge rows.
+    /// The number of a tree's edge rows.
     pub(crate) fn tree_rows(self) -> u32 {
         self.head.u32(BITS)
     }
@@ -379,12 +377,12 @@ impl<'m> Record<'m> {
     }
 }
 
-/// Where a list begins, as a reader needs it.
+/// The start of a list, in the form that a reader needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct List {
     /// The line of the first inline slots.
     pub(crate) line: u32,
-    /// Which inline slots are used, a bit each, from the first of that line on.
+    /// The inline slots that are used, one bit each, from the first of that line on.
     pub(crate) inline: u32,
     /// The head block, or 0.
     pub(crate) block: u32,
@@ -401,7 +399,7 @@ fn inline_used(bits: u32, direction: Direction) -> u32 {
     }
 }
 
-/// The byte of a list's head in the place of the heads.
+/// The offset of a list's head within the place of the heads.
 #[inline(always)]
 fn head_of(direction: Direction) -> usize {
     match direction {

@@ -126,7 +126,7 @@ fn heads_take_the_place_of_slot_0_and_give_it_back() {
         record.set_list(Direction::Up, 0, 0);
         assert!(record.is_lone());
         assert_eq!(record.inline_free(), free);
-        // Once the slot is used, the old heads are not read.
+        // Once the slot is used, its words are not read as heads.
         record.set_inline(0, Some(Direction::Down));
         assert_eq!(blocks(Direction::Up), (0, 0));
     }

@@ -8,17 +8,17 @@
 //!            |neighbour| tree | link |                              leaves of the same grid
 //! ```
 //!
-//! One grid for blocks and records: the address of a slot (a [`SlotRef`]) is a line and a
-//! number below 5, so a link can be followed without knowing which kind of line it leads to.
+//! Blocks and records use one grid: the address of a slot (a [`SlotRef`]) is a line and a number below 5, so a link can
+//! be followed without knowing which kind of line it leads to.
 
 use crate::memory::casts::index;
 use crate::memory::chunk::LINE_BYTES;
 use crate::memory::flat::{Line, Memory};
 use crate::memory::id::{EntityId, Link, SLOTS_PER_LINE, SlotRef, TreeId, to_word};
 
-/// The first slot of a line begins here; a block keeps its next block before it.
+/// The first slot of a line begins here; in a block, the link to the next block is before it.
 pub(crate) const SLOTS_AT: usize = 4;
-/// Neighbour, tree and link: a word each.
+/// Bytes of a slot: a word each for the neighbour, the tree and the link.
 pub(crate) const SLOT_BYTES: usize = 12;
 
 const _: () = assert!(SLOTS_AT + SLOT_BYTES * SLOTS_PER_LINE as usize == LINE_BYTES);
@@ -41,7 +41,7 @@ impl Slot {
     /// Reads a used slot.
     ///
     /// # Panics
-    /// If the slot has no neighbour, so is not used: a bug of the caller.
+    /// If the slot has no neighbour and so is not used, which is a bug of the caller.
     #[inline]
     pub(crate) fn read(mem: &Memory, at: SlotRef) -> Slot {
         Slot::peek(mem, at).expect("a used slot has a neighbour")
@@ -64,7 +64,7 @@ impl Slot {
         })
     }
 
-    /// Whether slot `i` of a line is of that tree, if it is used.
+    /// Whether slot `i` of a line is of that tree, provided that it is used.
     #[inline(always)]
     pub(crate) fn is_of_tree(line: Line<'_>, i: u32, tree: Option<TreeId>) -> bool {
         line.u32(byte_of(i) + 4) == to_word(tree)

@@ -1,7 +1,7 @@
 //! The trees that a reader is limited to, given by their names.
 //!
-//! They are looked up once, at the start. A tree that is not there then, or gone meanwhile and its line reused, has only edges
-//! that were added later, of which the reader's snapshot sees none.
+//! They are looked up once, at the start. If a tree is absent then, or is removed later and its line reused, it has
+//! only edges that were added later, and the reader's snapshot sees none of these.
 
 use crate::Image;
 use crate::memory::hash::Kind;
@@ -15,12 +15,12 @@ const FEW: usize = 8;
 /// A set of trees.
 #[derive(Debug)]
 pub struct Trees {
-    /// The names, one after the other, and where each ends.
+    /// The names, one after the other, and the end of each.
     names: Vec<u8>,
     ends: Vec<usize>,
     /// How many names were looked up.
     looked_up: usize,
-    /// The trees found, as words; 0 stands for rows without a tree. In order once all names were looked up.
+    /// The trees found, as words; 0 stands for rows without a tree. Sorted once all names are looked up.
     found: Vec<u32>,
 }
 
@@ -50,7 +50,7 @@ impl Trees {
         Some(trees)
     }
 
-    /// Looks the trees up, for about `budget` slots; `false` if the budget ended first. Allocates nothing.
+    /// Looks up the trees, for about `budget` slots; `false` if the budget ended first. Allocates nothing.
     pub(crate) fn look_up(&mut self, image: Image<'_>, budget: &mut usize) -> bool {
         if self.looked_up == self.ends.len() {
             return true;
@@ -71,7 +71,7 @@ impl Trees {
         true
     }
 
-    /// Whether rows of that tree are wanted. Only after they were looked up.
+    /// Whether rows of that tree are wanted. Call it only after the trees were looked up.
     #[inline]
     pub(crate) fn has(&self, tree: Option<TreeId>) -> bool {
         let word = to_word(tree);
@@ -81,7 +81,7 @@ impl Trees {
         }
     }
 
-    /// How many of them there are in the image.
+    /// How many of the trees are in the image.
     pub(crate) fn len(&self) -> usize {
         self.found.len()
     }

@@ -1,5 +1,4 @@
-//! The version of an edge row that some snapshot might see differently, and the
-//! queue in which versions wait to be settled.
+//! The version of an edge row that not all snapshots see alike, and the queue in which versions wait to be settled.
 //!
 //! ```text
 //!  byte 0     8     16    20    24     28      32        36     40    44   48   52   56
@@ -9,8 +8,8 @@
 //!  xmin 0: settled, everyone sees the insert.  xmax 0: nobody deleted it.
 //! ```
 //!
-//! The queue is first in, first out; root.rs holds its ends. Hints are the one thing a
-//! reader stores (it sets bits, atomically). Only writers store anything else.
+//! The queue is first in, first out; root.rs has its ends. Hints are the only thing that a reader stores here (it sets
+//! bits, atomically); only writers store anything else.
 
 use crate::memory::alloc;
 use crate::memory::flat::{Line, Memory};
@@ -66,7 +65,7 @@ pub(crate) struct Version<'m> {
     line: Line<'m>,
 }
 
-/// The row a version is about.
+/// The row that a version belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
     pub(crate) parent: EntityId,
@@ -76,7 +75,7 @@ pub(crate) struct Row {
     pub(crate) down: SlotRef,
 }
 
-/// Writes a version at the end of the queue. The caller planned its line.
+/// Writes a version at the end of the queue. The caller has planned its line.
 pub(crate) fn create<'m>(mem: &'m Memory, xmin: u64, cmin: u32, row: Row) -> Version<'m> {
     let line = planned(alloc::take(mem, 1));
     mem.span(line.get()).zero(1);
@@ -182,7 +181,7 @@ impl<'m> Version<'m> {
         }
     }
 
-    /// Remembers a fact; readers may, under the shared lock.
+    /// Remembers a fate. Readers may call it, under the shared lock.
     #[inline]
     pub(crate) fn remember(self, side: Side, hint: Hint) {
         let (committed, aborted) = side.bits();
@@ -193,7 +192,7 @@ impl<'m> Version<'m> {
         }
     }
 
-    /// Notes that the row's slot in that direction moved.
+    /// Sets the place of the row's slot in that direction, after the slot has moved.
     pub(crate) fn set_slot(self, direction: Direction, slot: SlotRef) {
         let at = match direction {
             Direction::Up => UP_SLOT,
@@ -202,7 +201,7 @@ impl<'m> Version<'m> {
         self.line.set_u32(at, slot.to_word());
     }
 
-    /// The row, or none if the words cannot be one (verify() asks).
+    /// The row; none if the words cannot be a row's (for verify()).
     pub(crate) fn try_row(self) -> Option<Row> {
         Some(Row {
             parent: EntityId::from_word(self.line.u32(PARENT))?,
@@ -216,7 +215,7 @@ impl<'m> Version<'m> {
     /// The row.
     ///
     /// # Panics
-    /// If the version is not one, which is a bug.
+    /// If the version has no valid row, which is a bug.
     pub(crate) fn row(self) -> Row {
         self.try_row().expect("a version has a parent and a child")
     }

@@ -1,7 +1,7 @@
-//! How a reader says which transactions its snapshot sees, and the heap's rule for rows.
+//! How a reader says which transactions its snapshot sees, and the heap's visibility rule for rows.
 //!
-//! The glue implements [`Visibility`]; the walk, the scan and `hot` use [`sees`]. Xids that a
-//! snapshot cannot judge without I/O are collected, and looked up after the lock is released.
+//! The glue implements [`Visibility`]; the walk, the scan and `hot` use [`sees`]. Xids that a snapshot cannot judge
+//! without I/O are collected, and looked up after the lock is released.
 
 use crate::memory::flat::Memory;
 use crate::memory::id::Link;
@@ -11,7 +11,7 @@ use crate::records::slot::Slot;
 use crate::records::trees::Trees;
 use crate::records::version::{Hint, Side, Version};
 
-/// What a snapshot makes of one xid.
+/// A snapshot's view of an xid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum View {
     /// The caller's own transaction (or one of its subtransactions): command ids decide.
@@ -20,22 +20,22 @@ pub enum View {
     Seen,
     /// Running, aborted, or committed after the snapshot was taken.
     Unseen,
-    /// The caller cannot tell without I/O: counts as unseen, and the walk asks.
+    /// The caller cannot tell without I/O: the xid counts as unseen, and the walk asks for it.
     Unknown,
 }
 
 /// A snapshot, as the core needs it. No method may block, allocate or raise.
 pub trait Visibility {
-    /// What the snapshot makes of `xid`, given what the version remembers of it.
+    /// The snapshot's view of `xid`, given what the version remembers about it.
     fn view(&self, xid: u64, hint: Hint) -> View;
-    /// A fact worth storing in the version. Asked only if the hint was
-    /// [`Hint::None`] and the view was not [`View::Unknown`].
+    /// A fact worth storing in the version. Asked only if the hint was [`Hint::None`] and the view was not
+    /// [`View::Unknown`].
     fn learned(&self, xid: u64) -> Hint;
-    /// Rows the own transaction wrote at this command id or later are invisible.
+    /// The command id from which on rows written by the own transaction are invisible.
     fn curcid(&self) -> u32;
 }
 
-/// Every xid is committed and seen: for tools, and for images without versions.
+/// A snapshot to which every xid is committed and seen: for tools, and for images without versions.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AllSeen;
 
@@ -51,8 +51,7 @@ impl Visibility for AllSeen {
     }
 }
 
-/// Whether a snapshot sees the row behind a slot. Unknown xids go to `ask` and count as
-/// unseen meanwhile.
+/// Whether a snapshot sees the row that a slot belongs to. Unknown xids go to `ask` and count as unseen.
 #[inline]
 pub(crate) fn sees(mem: &Memory, link: Link, seen: &impl Visibility, ask: &mut Vec<u64>) -> bool {
     match link {
@@ -61,7 +60,8 @@ pub(crate) fn sees(mem: &Memory, link: Link, seen: &impl Visibility, ask: &mut V
     }
 }
 
-/// Whether a snapshot sees any edge of an entity, or any in these trees. Counts the slots that it read in `visited`.
+/// Whether a snapshot sees any edge of an entity, or one in these trees if some are given. Adds the slots read to
+/// `visited`.
 pub(crate) fn has_visible_edge(
     mem: &Memory,
     record: Record<'_>,
@@ -80,14 +80,14 @@ pub(crate) fn has_visible_edge(
     })
 }
 
-/// The heap's rule: inserted before the snapshot (or by an earlier command of the own
+/// The heap's visibility rule: the row was inserted before the snapshot (or by an earlier command of the own
 /// transaction), and not deleted before it.
 fn sees_version(version: Version<'_>, seen: &impl Visibility, ask: &mut Vec<u64>) -> bool {
     let mut view = |xid, side| {
         let hint = version.hint(side);
         let view = seen.view(xid, hint);
         match view {
-            // Rows of one transaction often stand together.
+            // Rows of one transaction are often adjacent.
             View::Unknown if ask.last() == Some(&xid) => {}
             View::Unknown => ask.push(xid),
             _ if hint == Hint::None => version.remember(side, seen.learned(xid)),
@@ -128,7 +128,7 @@ mod tests {
         Deleter, Deletion, Edge, Fate, HeapMemory, Image, Prefix, RowVersion, Stamp, Step, Walk,
     };
 
-    /// Own transaction 50 at command 5; 10 is seen, 20 is not, 30 is unknown.
+    /// Own transaction 50 at command 5; xid 10 is seen, 20 is not, 30 is unknown.
     struct Snapshot;
 
     impl Visibility for Snapshot {

@@ -1,4 +1,4 @@
-//! What all parts of the check share.
+//! The state that all parts of the check share.
 
 use crate::filter::bucket::Entry;
 use crate::filter::table::Filter;
@@ -13,12 +13,12 @@ use crate::memory::id::TreeId;
 use crate::memory::root::FIRST_LINE;
 use crate::memory::root::Root;
 use std::collections::HashMap;
-/// Checks between two checks for interrupts; each takes a microsecond or, of long names, ten.
+/// Checks between two checks for interrupts; each takes a microsecond, or ten if names are long.
 const CHECKS: u32 = 1 << 10;
-/// Problems after which the check ends: more of them say nothing new.
+/// Problems after which the check ends, because more of them say nothing new.
 const MOST_PROBLEMS: usize = 1000;
 
-/// What a line belongs to.
+/// The owner of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
     Nobody,
@@ -32,7 +32,7 @@ pub(crate) enum Owner {
     Free,
 }
 
-/// What is known of a line: its owner, and which of its slots are used, up and down.
+/// The facts found about a line: its owner, and which of its slots are used, up and down.
 #[derive(Clone, Copy)]
 pub(crate) struct Known {
     pub(crate) owner: Owner,
@@ -45,12 +45,12 @@ pub(crate) struct Verifier<'m, 'r> {
     pub(crate) root: Root<'m>,
     pub(crate) names: Filter<'m>,
     pub(crate) folded_names: Filter<'m>,
-    /// What is known of each line up to the bump.
+    /// The facts found about each line up to the bump.
     pub(crate) lines: Vec<Known>,
-    /// The sound records.
+    /// The valid records.
     pub(crate) records: Vec<RecordId>,
     pub(crate) tree_rows: HashMap<TreeId, u32>,
-    /// Used slots, up and down.
+    /// The number of used slots, up and down.
     pub(crate) rows: (u64, u64),
     pub(crate) problems: usize,
     pub(crate) report: &'r mut dyn FnMut(Problem),
@@ -62,7 +62,7 @@ pub(crate) struct Verifier<'m, 'r> {
 #[derive(Default)]
 pub(crate) struct Met {
     pub(crate) folded_names: Vec<(u32, Entry)>,
-    /// By the known part of the hash: how many names, and which lengths.
+    /// By the part of the hash that an entry keeps: the number of names, and their lengths.
     pub(crate) prefixes: HashMap<u64, (u32, u32)>,
 }
 
@@ -100,7 +100,7 @@ impl Verifier<'_, '_> {
         lines > 0 && fits && lines <= lines_of(chunk) - offset
     }
 
-    /// Gives lines to an owner; reports those that cannot be or have one already.
+    /// Gives lines to an owner; reports lines that cannot be an allocation or already have an owner.
     pub(crate) fn claim(&mut self, line: u32, lines: u32, owner: Owner) -> bool {
         let sound = self.is_allocation(line, lines);
         if !self.check(10, sound, || format!("{owner:?} of {lines} lines at {line}")) {

@@ -1,4 +1,4 @@
-//! The part of the check that is about the Bloom filter: its lines, and I14 of `verify/whole.rs`.
+//! The part of the check for the Bloom filters: their lines, and I14 of `verify/whole.rs`.
 
 use crate::filter::bucket::Entry;
 use crate::folded::bloom::{self, BloomFilter};
@@ -7,7 +7,7 @@ use crate::memory::root::{BloomItems, BloomState, Table};
 use crate::verify::verifier::{Owner, Verifier};
 
 impl Verifier<'_, '_> {
-    /// Checks the lines of all Bloom filters and their counts of bits. False: they cannot be read.
+    /// Checks the lines of all Bloom filters and their counts of bits. `false` if they cannot be read.
     pub(crate) fn blooms(&mut self) -> bool {
         [BloomItems::Words, BloomItems::Windows].into_iter().all(|of| {
             let state = |table| self.root.bloom(of, table);
@@ -48,7 +48,7 @@ impl Verifier<'_, '_> {
         })
     }
 
-    /// Checks that the Bloom filters let a folded name pass, whose entry is in `bucket`.
+    /// Checks that the Bloom filters let a folded name pass; its entry is in `bucket`.
     pub(crate) fn lets_pass(&mut self, folded: &FoldedName, bucket: u32, entry: Entry) {
         for of in [BloomItems::Words, BloomItems::Windows] {
             let swept = self.folded_names.swept(of);

@@ -1,4 +1,4 @@
-//! The part of the check that is about folded names and prefixes: I12 and I13 of `verify/whole.rs`.
+//! The part of the check for folded names and prefixes: I12 and I13 of `verify/whole.rs`.
 
 use crate::verify::verifier::Met;
 use std::collections::{HashMap, HashSet};
@@ -39,7 +39,7 @@ impl Verifier<'_, '_> {
         self.check(13, again.is_none(), || format!("prefix {:x} is there twice", hash.0));
     }
 
-    /// Checks what was noted, after all records were met.
+    /// Checks the entries that were noted, after all records were read.
     pub(crate) fn check_folded(&mut self, met: Met) {
         self.counter(Counter::FoldedNames, wide(met.folded_names.len() + met.prefixes.len()));
         let mut chained = HashSet::new();
@@ -113,7 +113,7 @@ impl Verifier<'_, '_> {
                 format!("{id:?}: {bytes:?} is with {wanted:?}")
             });
         }
-        // Two chains of one folded name would give two answers.
+        // If a folded name had two chains, it would give two answers.
         if let (Some(head), Some(wanted)) = (entry.head(), wanted) {
             let hash = FoldedName::of_record(self.root.seed(), Record::new(self.mem, head));
             let hash = hash.map_or(Hash::default(), |folded| folded.hash);
@@ -129,7 +129,7 @@ impl Verifier<'_, '_> {
         }
     }
 
-    /// The entities in a ring of blocks, as far as it is sound.
+    /// The entities in a ring of blocks, as far as it is valid.
     fn ring(&mut self, first: u32) -> Vec<RecordId> {
         let (mut line, mut prev, mut found) = (first, None, Vec::new());
         loop {

@@ -1,8 +1,8 @@
 //! The part of `verify/whole.rs` that follows lists and links: invariants I4 to I8.
 //!
-//! First every list is read and its slots are marked as used, up or down; then every used
-//! slot's link is followed to a slot that must be marked and link back. Two slots that name
-//! each other's owners thereby prove that each is in the other's list.
+//! First every list is read and its slots are marked as used, up or down. Then the link of every used slot is followed
+//! to a slot that must be marked and link back. If two slots name each other's owners, each of them is proved to be in
+//! the other's list.
 
 use crate::memory::casts::index;
 use crate::memory::hash::Kind;
@@ -51,7 +51,7 @@ impl Verifier<'_, '_> {
         self.check(5, (used == 0) == (block == 0) && used <= SLOTS_PER_LINE, || {
             format!("{:?}: {used} slots in head block {block}", record.id())
         });
-        // Claimed lines cannot repeat; those of the second reading could, in a damaged image.
+        // Claimed lines cannot repeat; in the second reading of a damaged image lines could.
         let mut left = self.lines.len();
         while block != 0 && left > 0 {
             self.step();
@@ -190,7 +190,7 @@ mod tests {
     use crate::memory::root::{BloomItems, BloomState, Counter, Field, Root, Table};
     use crate::{Edge, HeapMemory, Image, Stamp};
 
-    /// Rows settled and not, trees, a hub with blocks, a self-edge, a long name, freed memory.
+    /// An image with settled and unsettled rows, trees, a hub with blocks, a self-edge, a long name, freed memory.
     fn sound() -> HeapMemory {
         let mut heap = HeapMemory::new(1 << 20);
         while heap.grow() {}
@@ -254,7 +254,7 @@ mod tests {
         assert_eq!(broken(recount), [4]);
         let overfull = |mem: &Memory, _: Root<'_>| {
             let (record, _) = hub(mem);
-            // The heads of "the hub" are its line's slot 2.
+            // The heads of "the hub" are in slot 2 of its line.
             mem.line(record.id().line()).set_u32(32, record.list(Direction::Down).block | 6 << 28);
         };
         assert!(broken(overfull).contains(&5));
@@ -334,7 +334,7 @@ mod tests {
             flips += 1;
             found += u32::from(problems > 0);
         }
-        // Most of the root is the owner's, and most of a filter's page is empty.
+        // Flips go unnoticed in the owner's area, which is most of the root, and in the empty parts of filter pages.
         assert!(found * 20 > flips, "{found} of {flips} flips were noticed");
         Image::open(&heap).unwrap().verify(&mut |problem| panic!("{problem:?}"));
     }

@@ -20,8 +20,8 @@
 //!       swept; all count their bits
 //! ```
 //!
-//! Nothing here trusts what it checks: a wild handle is reported, not followed. Costs three
-//! bytes a line and reads the whole image; for `cft_verify`, tests and fuzzing. Reader.
+//! Nothing here trusts the data that it checks: a wild handle is reported, not followed. The check takes three bytes a
+//! line and reads the whole image; it serves `cft_verify`, tests and fuzzing. Reader.
 
 use crate::verify::verifier::Known;
 use crate::verify::verifier::Owner;
@@ -44,14 +44,14 @@ use crate::verify::verifier::Met;
 use crate::{Image, Problem};
 
 impl Image<'_> {
-    /// Reader: reports every broken invariant; silence means that the image is sound.
+    /// Reader: reports every broken invariant; no report means that the image is valid.
     pub fn verify(&self, report: &mut dyn FnMut(Problem)) {
         self.verify_by(report, &mut Interruptible::new(&mut || ()));
     }
 
     /// [`Image::verify`], interruptible.
     pub fn verify_by(&self, report: &mut dyn FnMut(Problem), work: &mut Interruptible<'_>) {
-        // Read what the image says, not what this process cached of it.
+        // Read the image itself, not what this process cached of it.
         self.mem().forget_pages();
         let mut verifier = Verifier {
             mem: self.mem(),
@@ -112,7 +112,7 @@ impl Verifier<'_, '_> {
         })
     }
 
-    /// Claims a table's pages and directory pages. False: buckets cannot be read.
+    /// Claims a table's pages and directory pages. `false` if its buckets cannot be read.
     fn pages(&mut self, filter: Filter<'_>) -> bool {
         (0..filter.pages()).all(|page| {
             let directory = filter.directory_of(page);
@@ -146,7 +146,7 @@ impl Verifier<'_, '_> {
                 self.records.push(id);
             }
         }
-        // A search follows every entry of a bucket, so not if one of them leads astray.
+        // A search follows every entry of a bucket, so skip it if one of them leads to a wrong place.
         if self.problems > before {
             return;
         }
@@ -164,7 +164,7 @@ impl Verifier<'_, '_> {
         self.check_folded(met);
     }
 
-    /// Claims the lines of a record and its name. False: it must not be read further.
+    /// Claims the lines of a record and its name. `false` if the record must not be read further.
     fn record(&mut self, id: RecordId) -> bool {
         let sound = self.is_allocation(id.line(), 1);
         if !self.check(10, sound, || format!("record at line {}", id.line())) {

@@ -1,4 +1,4 @@
-//! The name of a record: inside it, and for a long one in pieces as well.
+//! The name of a record: inside the record, and for a long name in pieces as well.
 
 use super::shape::kind_bit;
 use super::{
@@ -28,7 +28,7 @@ impl<'m> Record<'m> {
         index(self.span.line(CHAIN_LINE).u32(LONG_LEN))
     }
 
-    /// Whether this is the record of that name and kind. Compares in place.
+    /// Whether this is the record of that name and kind. Compares the name in place.
     #[inline(always)]
     pub(crate) fn is(self, kind: Kind, name: &[u8]) -> bool {
         if name.len() > INSIDE {
@@ -38,8 +38,8 @@ impl<'m> Record<'m> {
         self.head.u32(SHAPE) & (TREE | LEN) == wanted && self.span.bytes_are(NAME, name)
     }
 
-    /// [`Record::is`] of a long name. Takes a record's parts, so that the caller need not spill
-    /// its record to the stack.
+    /// [`Record::is`] for a long name. Takes a record's parts, so that the caller need not spill its record to the
+    /// stack.
     #[cold]
     fn pieces_are(mem: &Memory, id: RecordId, kind: Kind, name: &[u8]) -> bool {
         let record = Record::new(mem, id);
@@ -63,13 +63,13 @@ impl<'m> Record<'m> {
         }
     }
 
-    /// The first bytes of the name, and if it is shorter, whatever follows it.
+    /// The first bytes of the name; if it is shorter, the bytes after it as well.
     #[inline(always)]
     pub(crate) fn name_start(self) -> [u8; NAME_HEAD] {
         self.head.bytes(NAME)
     }
 
-    /// The first eight of these bytes, as a number that sorts as they do.
+    /// The first eight bytes of [`Record::name_start`], as a number that sorts as they do.
     #[inline(always)]
     pub(crate) fn name_key(self) -> u64 {
         u64::from_be_bytes(self.head.bytes(NAME))

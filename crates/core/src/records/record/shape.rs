@@ -1,4 +1,4 @@
-//! How a record is laid out: where its inline slots begin, and how many lines it has.
+//! The layout of a record: where its inline slots begin, and how many lines it has.
 
 use super::{CHAIN_BYTES, EXTRA_SHIFT, INSIDE, LEN, LONG, MOST_EXTRA, MOST_INLINE, NAME, TREE};
 use crate::memory::casts::{index, word};
@@ -13,22 +13,21 @@ pub(crate) struct Shape {
     pub(crate) kind: Kind,
     /// Lines of the record without pieces.
     pub(crate) lines: u32,
-    /// How many of these lines come after that of slot 0.
+    /// The number of these lines after the line of slot 0.
     pub(super) extra: u32,
     /// Number of the first inline slot in the record's slot grid.
     pub(crate) base: u32,
 }
 
-/// How many edge rows a new entity has inline slots for: 1 to 16, and what rounding up to whole
-/// lines adds.
+/// The number of edge rows for which a new entity has inline slots: 1 to 16, plus what rounding up to whole lines adds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Room(u32);
 
 impl Room {
-    /// For an entity of which nothing is known.
+    /// The room of an entity whose number of rows is unknown.
     pub(crate) const USUAL: Room = Room(2);
 
-    /// For `rows` rows, at least 1 and at most 16.
+    /// The room for `rows` rows, at least 1 and at most 16.
     pub(crate) const fn of(rows: u32) -> Room {
         Room(if rows < 1 {
             1
@@ -41,7 +40,7 @@ impl Room {
 }
 
 impl Shape {
-    /// The shape of the record of a name of `len` bytes.
+    /// The shape of a record whose name has `len` bytes.
     pub(crate) fn of(kind: Kind, len: usize, Room(slots): Room) -> Shape {
         let least = Shape::least(kind, len);
         match kind {
@@ -68,7 +67,7 @@ impl Shape {
         Shape { kind, lines, extra: 0, base: line * SLOTS_PER_LINE + slot }
     }
 
-    /// Whether the record of a name of `len` bytes may have this shape.
+    /// Whether a record whose name has `len` bytes may have this shape.
     pub(crate) fn is_of(self, len: usize) -> bool {
         let most = Shape::of(self.kind, len, Room::of(MOST_INLINE));
         self.extra <= most.extra && self == Shape::least(self.kind, len).with(self.extra)
@@ -94,22 +93,22 @@ impl Shape {
     }
 }
 
-/// Where a name of that length ends, or for a long one the two words of its chain. Any length
-/// above [`INSIDE`] stands for a long name.
+/// Where a name of that length ends; for a long one, where the two words of its chain end. Any length above [`INSIDE`]
+/// stands for a long name.
 const fn end_of(len: usize) -> usize {
     NAME + if len > INSIDE { INSIDE + CHAIN_BYTES } else { len }
 }
 
-/// The first inline slot after a name of that length (any above [`INSIDE`] for a long name): its
-/// line of the record, and its number in that line.
+/// The first inline slot after a name of that length (any length above [`INSIDE`] stands for a long name): its line in
+/// the record, and its number in that line.
 #[inline(always)]
 pub(super) fn first_slot(len: usize) -> (u32, u32) {
     let place = u32::from(FIRST_SLOTS[len.min(index(LONG))]);
     (place / 8, place % 8)
 }
 
-/// By length of the name: eight times the line, plus the number. Names have similar lengths, so
-/// only a cache line or two of it are read.
+/// The first inline slot by length of the name: eight times its line, plus its number. Names have similar lengths, so
+/// only a cache line or two of the table are read.
 static FIRST_SLOTS: [u16; 1 << LEN.count_ones()] = {
     let mut all = [0; 1 << LEN.count_ones()];
     let mut len = 0;
