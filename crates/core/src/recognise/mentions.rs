@@ -229,14 +229,14 @@ impl Recogniser {
         }
     }
 
-    /// The xids the snapshot did not know, sorted and unique after [`Step::Ask`].
+    /// The xids that the snapshot did not know, sorted and unique after [`Step::Ask`].
     #[must_use]
     pub fn asked(&self) -> &[u64] {
         &self.asked
     }
 
-    /// After [`Step::Done`]: keeps of the mentions of the same words those that are spelled best, and
-    /// sorts them by where they begin, longest first, then entity by bytes.
+    /// After [`Step::Done`]: of the mentions with the same words keeps those that are spelled best, and sorts the rest
+    /// by where they begin, longest first, then by the entity's bytes.
     pub fn finish(&mut self) {
         let arena = &self.arena;
         let key = |mention: &Mention| (mention.start, Reverse(mention.length));
@@ -275,7 +275,7 @@ impl Recogniser {
         self.arena.with_prefix(name)
     }
 
-    /// What the text cost: windows that were looked up, and those with a folded name.
+    /// The cost of the text: windows that were looked up, and those that had a folded name.
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.counters

@@ -25,7 +25,8 @@ pub struct Trees {
 }
 
 impl Trees {
-    /// The trees of these names; None stands for rows without a tree. `None` if there is no memory.
+    /// The set of the trees of these names; a name of None stands for rows without a tree. `None` if there is no
+    /// memory.
     #[must_use]
     pub fn of<'n>(names: impl Iterator<Item = Option<&'n [u8]>> + Clone) -> Option<Trees> {
         let (mut count, mut bytes) = (1, 0);

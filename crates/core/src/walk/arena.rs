@@ -1,13 +1,12 @@
-//! Names copied out of the image, each behind the four bytes the caller wants there.
+//! Names copied out of the image, each after four bytes that the caller chooses.
 //!
 //! ```text
 //!   | length u32 | prefix 4 bytes | the name, padded to 4 bytes | length u32 | ...
 //!                ^ a Name counts words up to here
 //! ```
 //!
-//! The memory is reused from answer to answer, so the steady state allocates and clears
-//! nothing. A name's prefix is 4-byte aligned: the server makes it a varlena header. The
-//! padding after a name is undefined.
+//! The memory is reused from answer to answer, so in the steady state nothing is allocated or cleared. A name's prefix
+//! is 4-byte aligned: the server makes it a varlena header. The padding after a name is undefined.
 
 use crate::Interruptible;
 use crate::memory::casts::{index, word};
@@ -20,13 +19,13 @@ use crate::walk::sentences::Piece;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name(u32);
 
-/// No name. No name is at 0, because a length stands before each.
+/// No name. No name is at 0, because a length precedes each.
 pub(crate) const UNNAMED: Name = Name(0);
 
-/// Words of a length, a prefix and the part of a name that is always copied.
+/// Words of a length, a prefix and the bytes of a name that are always copied.
 const LEAST_ROOM: usize = 2 + NAME_HEAD / 4;
 
-/// Masks by length of a name, up to eight: which of the first eight bytes belong to it.
+/// Masks by length of a name, up to eight: which of its first eight bytes belong to it.
 const IS_NAME: [u64; 9] = {
     let mut all = [0; 9];
     let mut len = 1;
@@ -37,18 +36,18 @@ const IS_NAME: [u64; 9] = {
     all
 };
 
-/// The number written before each copied name, in native byte order. Not a function, because a
-/// call would take as long as the copy.
+/// The number written before each copied name, in native byte order. It is computed from two fields, because the call
+/// of a function would take as long as the copy.
 #[derive(Clone, Copy, Debug)]
 pub struct Prefix {
     /// The prefix of an empty name.
     pub plus: u32,
-    /// Added for each byte of the name.
+    /// What is added for each byte of the name.
     pub times: u32,
 }
 
 impl Prefix {
-    /// The name's length.
+    /// A prefix that is the name's length.
     pub const LENGTH: Prefix = Prefix { plus: 0, times: 1 };
 
     /// The prefix of a name of `len` bytes, modulo 2^32.
@@ -69,9 +68,9 @@ pub(crate) struct Arena {
     /// Words used.
     end: u32,
     prefix: Prefix,
-    /// Whether records' names may not make it grow.
+    /// Whether a record's name must not make the arena grow.
     bounded: bool,
-    /// Words of a record's name that found no room, or 0.
+    /// Words of a record's name for which there was no room, or 0.
     lacking: usize,
 }
 
@@ -87,14 +86,14 @@ impl Arena {
         at
     }
 
-    /// Adds a record's name; [`UNNAMED`] if a bounded arena has no room. Also returns its first
-    /// eight bytes, padded with 0, as a number that sorts as they do.
+    /// Adds a record's name; [`UNNAMED`] if a bounded arena has no room. Also returns the name's first eight bytes,
+    /// padded with 0, as a number that sorts as they do.
     #[inline(always)]
     pub(crate) fn add_name_of(&mut self, record: Record<'_>) -> (Name, u64) {
         let from = index(self.end);
         let len = record.short_name_len();
         let name = match self.words.get_mut(from..from + LEAST_ROOM) {
-            // Most names are no longer than this, and a copy of known length has no branches.
+            // Most names are no longer than this, and a copy of known length has no branch.
             Some([length, prefix, room @ ..]) if len <= NAME_HEAD as u32 => {
                 (*length, *prefix) = (len, self.prefix.of(len));
                 let room = as_bytes_mut(room).first_chunk_mut();
@@ -108,7 +107,8 @@ impl Arena {
         (name, record.name_key() & IS_NAME[index(len).min(8)])
     }
 
-    /// Adds what a label's record says: its name but for the last byte. As [`Arena::add_name_of`].
+    /// Adds the label of a label's record: its name without the last byte. [`UNNAMED`] if there is no room, as in
+    /// [`Arena::add_name_of`].
     pub(crate) fn add_label_of(&mut self, record: Record<'_>) -> Name {
         let (name, _) = self.add_name_of(record);
         if name != UNNAMED {
@@ -119,7 +119,7 @@ impl Arena {
         name
     }
 
-    /// Takes a record's parts, so that the caller need not spill its record to the stack.
+    /// Adds a name of any length. Takes a record's parts, so that the caller need not spill its record to the stack.
     #[inline(never)]
     fn add_any_name_of(&mut self, mem: &Memory, id: RecordId) -> Name {
         let record = Record::new(mem, id);
@@ -144,32 +144,32 @@ impl Arena {
         (Name(word(from + 1)), &mut as_bytes_mut(&mut self.words[from + 2..])[..len])
     }
 
-    /// Grows to `room` words at least.
+    /// Grows to at least `room` words.
     fn grow(&mut self, room: usize) {
         if room > self.words.len() {
-            // A place and a length are 32 bits.
+            // A name's place and its length are 32 bits each.
             assert!(room <= index(u32::MAX), "an answer has at most 16 GB of names");
             self.words.resize(room.max(2 * self.words.len()).max(1024), 0);
         }
     }
 
-    /// From now on only [`Arena::try_grow_to`] and [`Arena::add`] grow it.
+    /// From now on only [`Arena::try_grow_to`] and [`Arena::add`] make the arena grow.
     pub(crate) fn bound(&mut self) {
         self.bounded = true;
     }
 
-    /// Whether a record's name found no room.
+    /// Whether there was no room for a record's name.
     #[inline]
     pub(crate) fn lacks(&self) -> bool {
         self.lacking > 0
     }
 
-    /// Words used, words of a name that found no room, and words in all.
+    /// Words used, words of a name for which there was no room, and words in all.
     pub(crate) fn words(&self) -> (usize, usize, usize) {
         (index(self.end), self.lacking, self.words.len())
     }
 
-    /// Grows to `words` words at least; `false` if there is no memory.
+    /// Grows to at least `words` words; `false` if there is no memory.
     pub(crate) fn try_grow_to(&mut self, words: usize, work: &mut Interruptible<'_>) -> bool {
         let more = words.saturating_sub(self.words.len());
         if words > index(u32::MAX) || self.words.try_reserve_exact(more).is_err() {
@@ -202,7 +202,7 @@ impl Arena {
         &self.with_prefix(name)[4..]
     }
 
-    /// The name as a piece of a sentence.
+    /// The name as a [`Piece`] of a sentence.
     #[inline(always)]
     pub(crate) fn piece(&self, name: Name) -> Piece<'_> {
         let [len, _, rest @ ..] = &self.words[index(name.0) - 1..] else {
@@ -211,12 +211,12 @@ impl Arena {
         Piece { bytes: as_bytes(rest), len: index(*len) }
     }
 
-    /// The end, for [`Arena::truncate`].
+    /// The end of the names, for [`Arena::truncate`].
     pub(crate) fn mark(&self) -> u32 {
         self.end
     }
 
-    /// Forgets what was added after the mark.
+    /// Drops all names added after the mark.
     pub(crate) fn truncate(&mut self, mark: u32) {
         self.end = mark;
     }

@@ -6,24 +6,22 @@
 //!       then those of the rows found, in the order in which they were found --> next block
 //! ```
 //!
-//! A row is reached once per (question, relation, tree), at its least depth, because rows are
-//! expanded in the order they were found. Reached again at that depth, it keeps the smaller
-//! `via`. Reaching a row only prefetches its record. When its turn comes, with a few others,
-//! its name is copied and the first block of its list is prefetched; then their lists are
-//! read. The other rows (of both relations, all trees, all questions of the block) come in
-//! between, so a walk seldom waits for memory. Everything a row needs is copied, so the
-//! answer outlives the lock.
+//! A row is reached once per (question, relation, tree), at its least depth, because rows are expanded in the order in
+//! which they were found. If it is reached again at that depth, it keeps the smaller `via`. Reaching a row only
+//! prefetches its record. When its turn comes, together with a few others, its name is copied and the first block of
+//! its list is prefetched; then their lists are read. The other rows (of both relations, all trees, all questions of
+//! the block) come in between, so a walk seldom waits for memory. Everything a row needs is copied, so the answer
+//! outlives the lock.
 //!
-//! Promises: a step visits about as many slots as asked and may be continued after the
-//! lock was released and taken again. If the image changed meanwhile, a half-read list is
-//! read again from its start, which changes nothing that was found; after 8 times it is
-//! read to its end in one go. Entities reached do not move, because the snapshot sees an
-//! edge of theirs; the questions' entities may have none, so they are looked up again.
-//! The steady state allocates nothing.
+//! Promises: a step visits about as many slots as asked and may be continued after the lock was released and taken
+//! again. If the image changed meanwhile, a list that was read in part is read again from its start, which changes
+//! nothing that was found; after 8 times it is read to its end in one step. Entities reached do not move, because the
+//! snapshot sees an edge of each; the entities of the questions may have no visible edge, so they are looked up again.
+//! In the steady state nothing is allocated.
 //!
-//! A step of a walk with limits (`limit`) allocates nothing, because the caller may hold the lock: it
-//! ends early, and `make_room` grows the workspace or says why not. The answers to many
-//! questions can be taken in parts (`has_part`), so they need not fit into memory together.
+//! A step of a walk with limits (`limit`) allocates nothing, because the caller may hold the lock: it ends early, and
+//! `make_room` grows the workspace or says why not. The answers to many questions can be taken in parts (`has_part`),
+//! so they need not fit into memory together.
 
 mod answers;
 mod lists;
@@ -52,26 +50,26 @@ use crate::{Image, Visibility};
 use room::Room;
 use wide::Level;
 
-/// Questions walked together: as many as are looked up together. Then some tens of records are
-/// being fetched at a time, as many as a processor can.
+/// Questions walked together: as many as are looked up together. So some tens of records are fetched at a time, as many
+/// as a processor can fetch.
 const BLOCK: usize = TOGETHER;
-/// Rows per question that the table of rows met has room for at first.
+/// Rows per question for which the table of rows met has room at first.
 const USUAL_ROWS: usize = 32;
-/// Past this many collected xids duplicates are dropped; if more than half as many are left, the
-/// walk asks at once.
+/// When more xids than this are collected, duplicates are dropped; if more than half as many are left, the walk asks at
+/// once.
 const MANY_ASKED: usize = 1 << 17;
-/// What a lookup costs, in slots: two buckets and a record.
+/// The cost of a lookup, in slots: two buckets and a record.
 const LOOKUP_CELLS: usize = 4;
 
 /// The workspace of a reader: questions, frontier, answers. Its memory is reused.
 #[derive(Debug)]
 pub struct Walk {
     arena: Arena,
-    /// What `restart` truncates the arena to: the end of the last question's name.
+    /// Where `restart` truncates the arena: the end of the last question's name.
     floor: u32,
     questions: Vec<Question>,
     room: Room,
-    /// Questions whose answers were taken, and what those cost.
+    /// The number of questions whose answers were taken, and the cost of these.
     taken: usize,
     cost_of_taken: Counters,
     /// The rows found, in the order in which they were found.
@@ -92,16 +90,16 @@ pub struct Walk {
     epoch: u64,
     /// Whether the image has versions.
     versions: bool,
-    /// Whether an entity's own row is a row of the answer.
+    /// Whether an edge from an entity to itself is a row of the answer.
     own: bool,
-    /// The trees that the walk is limited to, if it is.
+    /// The trees to which the walk is limited, if it is.
     trees: Option<Trees>,
-    /// The tree of labels, whose edges are no relatives; whether labels are wanted, and that of each row
-    /// named so far: [`UNNAMED`] where there is none.
+    /// The tree of labels, whose edges lead to no relatives; whether labels are wanted; and the label of each row named
+    /// so far, [`UNNAMED`] if it has none.
     labels: Option<TreeId>,
     wants_labels: bool,
     row_labels: Vec<Name>,
-    /// Whether lookups are counted, and which of them.
+    /// Whether lookups are counted, and the chance by which some of them are.
     warms: bool,
     chance: Chance,
 }
@@ -109,7 +107,7 @@ pub struct Walk {
 #[derive(Clone, Copy, Debug)]
 struct Question {
     entity: Name,
-    /// What the entity is called; [`UNNAMED`] if it has no label, or none is wanted.
+    /// The entity's label; [`UNNAMED`] if it has none, or labels are not wanted.
     label: Name,
     up: u32,
     down: u32,
@@ -119,14 +117,14 @@ struct Question {
 #[derive(Clone, Copy, Debug)]
 struct Start {
     group: u32,
-    /// None: it was removed meanwhile.
+    /// None if the entity was removed meanwhile.
     entity: Option<EntityId>,
 }
 
 /// A row that was found.
 #[derive(Clone, Copy, Debug)]
 struct Node {
-    /// The row group and the entity: what the rows of a block differ in.
+    /// The row group and the entity, which together identify a row of a block.
     id: u64,
     /// The first eight bytes of the name, once it was copied.
     key: u64,
@@ -134,7 +132,7 @@ struct Node {
     /// How many steps further the walk goes from here.
     left: u32,
     via: Name,
-    /// `UNNAMED` until it is copied.
+    /// [`UNNAMED`] until it is copied.
     name: Name,
 }
 
@@ -155,13 +153,13 @@ impl Node {
     }
 }
 
-/// How far a walk has come.
+/// The progress of a walk.
 #[derive(Clone, Copy, Debug)]
 struct At {
-    /// Lists of starts read: two each, up and down. A block is done when all of them and all
+    /// How many lists of starts were read: two for each start, up and down. A block is done when all of them and all
     /// rows are read.
     lists: usize,
-    /// Rows whose name was copied and whose list was read.
+    /// How many rows had their name copied and their list read.
     rows: usize,
     /// The position in the current list; none at its start.
     cursor: Option<Cursor>,
@@ -205,13 +203,13 @@ impl Walk {
         }
     }
 
-    /// This walk for a reader that only estimates: its lookups do not count in temperatures.
+    /// This walk, for a reader that only estimates: its lookups do not count in temperatures.
     #[must_use]
     pub fn unnoticed(self) -> Walk {
         Walk { warms: false, ..self }
     }
 
-    /// Forgets all questions and answers; keeps the memory.
+    /// Drops all questions and answers; keeps the memory.
     pub fn clear(&mut self) {
         self.questions.clear();
         self.floor = 0;
@@ -231,15 +229,15 @@ impl Walk {
         self.floor = self.arena.mark();
     }
 
-    /// Limits all questions to relatives in these trees. By default, and after `clear`, relatives in every
-    /// tree are answered.
+    /// Limits all questions to relatives in these trees. By default, and after `clear`, relatives in every tree are
+    /// answered.
     pub fn only_in(&mut self, trees: Trees) {
         self.trees = Some(trees);
     }
 
     /// Restarts all questions whose answers were not taken, once the asked xids are known.
     pub fn restart(&mut self) {
-        // Questions that are asked again are not more questions.
+        // Questions that are asked again are not counted again.
         self.counters = self.cost_of_taken;
         self.arena.truncate(self.floor);
         self.rows.clear();
@@ -248,7 +246,7 @@ impl Walk {
         if self.wants_labels {
             self.questions.iter_mut().for_each(|question| question.label = UNNAMED);
         }
-        // Its keys were in the rows.
+        // The keys of this set were in the rows.
         self.seen.start(0, 0);
         self.row_groups.clear();
         self.asked.clear();
@@ -263,8 +261,8 @@ impl Walk {
         self.warms = on;
     }
 
-    /// Sets whether an edge from a question's entity to itself is a row too, an ancestor at depth
-    /// 0, of questions that go up. By default it is not.
+    /// Sets whether, for questions that go up, an edge from a question's entity to itself is a row too: an ancestor at
+    /// depth 0. By default it is not.
     pub fn answer_own_rows(&mut self, on: bool) {
         self.own = on;
     }
@@ -318,13 +316,13 @@ impl Walk {
         self.asked.dedup();
     }
 
-    /// The xids the snapshot did not know, sorted and unique after [`Step::Ask`].
+    /// The xids that the snapshot did not know, sorted and unique after [`Step::Ask`].
     #[must_use]
     pub fn asked(&self) -> &[u64] {
         &self.asked
     }
 
-    /// The progress of an unfinished walk: questions begun, and rows found.
+    /// The progress of an unfinished walk: the number of questions begun and of rows found.
     #[must_use]
     pub fn so_far(&self) -> (usize, usize) {
         (self.looked_up, self.nodes.len())
@@ -336,7 +334,7 @@ impl Walk {
         self.nodes.last().map_or(0, |node| node.depth)
     }
 
-    /// The rows, in order: after [`Walk::finish`].
+    /// The rows, in order; call it after [`Walk::finish`].
     #[must_use]
     pub fn rows(&self) -> &[Row] {
         &self.rows
@@ -351,7 +349,7 @@ impl Walk {
         self.questions[index(group)].entity
     }
 
-    /// What a question's entity is called, if labels are wanted and it has one.
+    /// The label of a question's entity, if labels are wanted and it has one.
     ///
     /// # Panics
     /// If there is no such question.
@@ -372,14 +370,14 @@ impl Walk {
         self.arena.with_prefix(name)
     }
 
-    /// What the walk cost since `clear`.
+    /// The cost of the walk since `clear`.
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.counters
     }
 
-    /// If the image changed since the last step, drops the position in the list, which means
-    /// nothing any more, and looks the starts up again.
+    /// If the image changed since the last step, drops the position in the list, which is no longer valid, and looks up
+    /// the starts again.
     fn notice_changes(&mut self, image: Image<'_>) {
         let epoch = image.epoch();
         if epoch == self.epoch {
@@ -389,7 +387,7 @@ impl Walk {
         if self.at.cursor.take().is_some() {
             self.at.restarts += 1;
         }
-        // Starts may have been removed, and their memory be another record's.
+        // Starts may have been removed, and their memory reused for other records.
         for i in self.at.lists / 2..self.starts.len() {
             let name = self.arena.get(self.questions[index(self.starts[i].group)].entity);
             let record = image.key(Kind::Entity, name).record;
@@ -448,7 +446,7 @@ impl Walk {
     }
 }
 
-/// Prefetches a record's first two lines: inline slots are mostly in the line after the name.
+/// Prefetches a record's first two lines: its inline slots are mostly in the line after its name.
 #[inline]
 fn send_for(mem: &Memory, entity: EntityId) {
     mem.prefetch_two(entity.line());

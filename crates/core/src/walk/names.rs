@@ -5,12 +5,12 @@ use crate::memory::casts::{halves, index, word};
 use std::hash::{BuildHasher, RandomState};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// A name as a number: the first is 0.
+/// The number of a name; the first name has 0.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct NameId(u32);
 
 impl NameId {
-    /// How many names came before it.
+    /// How many names came before this one.
     #[must_use]
     pub fn number(self) -> usize {
         index(self.0)
@@ -24,9 +24,9 @@ pub struct Names {
     ends: Vec<usize>,
     /// The low halves of the hashes of the names.
     hashes: Vec<u32>,
-    /// Open addressing, at most half full: a name's number plus one, 0 where there is none.
+    /// Open addressing, at most half full: a name's number plus one, or 0 if the place is empty.
     table: Vec<u32>,
-    /// Random, so that nobody can choose names that collide.
+    /// Random, so that users cannot choose names that collide.
     seed: u64,
 }
 
@@ -38,7 +38,7 @@ impl Default for Names {
 }
 
 impl Names {
-    /// The number of a name; a new one if it was not met before.
+    /// The number of a name; a new number if the name did not occur before.
     ///
     /// # Panics
     /// At the 2^32nd name.
@@ -58,7 +58,7 @@ impl Names {
         id
     }
 
-    /// The number of a name; of one that was not met before, its hash and its place in the table.
+    /// The number of a name; if it did not occur before, its hash and its place in the table.
     fn find(&self, name: &[u8]) -> Result<NameId, (u32, usize)> {
         let (hash, _) = halves(xxh3_64_with_seed(name, self.seed));
         let mut at = self.place(hash);
@@ -153,12 +153,12 @@ impl Names {
     }
 }
 
-/// The order of names, by number.
+/// The ranks of names, by number.
 #[derive(Debug)]
 pub struct Ranks(Vec<u32>);
 
 impl Ranks {
-    /// A name's rank; 0 for none.
+    /// The rank of a name; 0 if there is no name.
     #[must_use]
     pub fn of(&self, name: Option<NameId>) -> u32 {
         name.map_or(0, |id| self.0[index(id.0)])

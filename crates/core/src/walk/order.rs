@@ -1,9 +1,9 @@
 //! Puts the rows of a walk in the contract's order: group by group, then by depth, then by
 //! the relative's name.
 //!
-//! Row groups are few and their rows were found by depth, so rows are distributed, not sorted.
-//! Only the rows of one row group and depth are sorted: by the first eight bytes of the name as a
-//! number, and by the names where these are equal. Only 16 bytes a row are moved.
+//! Row groups are few and their rows were found by depth, so rows are distributed, not sorted. Only the rows with the
+//! same row group and depth are sorted: by the first eight bytes of the name as a number, and by the whole names where
+//! these are equal. Only 16 bytes per row are moved.
 
 use crate::Interruptible;
 use crate::memory::casts::{halves, index, wide};
@@ -11,7 +11,7 @@ use crate::walk::arena::{Arena, Name, UNNAMED};
 use crate::walk::row_groups::{RowGroup, RowGroups, insert_each};
 use std::cmp::Ordering;
 
-/// A row in its place.
+/// A row in its final place.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placed {
     /// The first eight bytes of the name, padded with 0.
@@ -21,7 +21,7 @@ pub(crate) struct Placed {
     pub(crate) node: u32,
 }
 
-/// What is known of a row before it is in its place.
+/// The properties of a row before it is placed.
 pub(crate) struct Found {
     pub(crate) row_group: u32,
     pub(crate) name: Name,
@@ -33,7 +33,7 @@ pub(crate) struct Found {
 pub(crate) struct Order {
     rows: Vec<Placed>,
     row_groups: Vec<u32>,
-    /// By number of the row group: where its next row goes, and in the end where its rows end.
+    /// By number of the row group: the place of its next row, and in the end the place after its last.
     next: Vec<usize>,
     sorting: Sorting,
 }
@@ -41,7 +41,7 @@ pub(crate) struct Order {
 /// Scratch memory for sorting a level.
 #[derive(Debug, Default)]
 struct Sorting {
-    /// The upper bits of a row's key, and below them its place in the level.
+    /// The upper bits of a row's key, and in the lower bits its place in the level.
     keys: Vec<u64>,
     rows: Vec<Placed>,
 }
@@ -72,7 +72,8 @@ impl Order {
             && sorting.rows.try_reserve_exact(level.saturating_sub(sorting.rows.len())).is_ok()
     }
 
-    /// Takes the rows in the order in which they were found: each row group's by depth. Checks for interrupts now and then.
+    /// Places the rows, which come in the order in which they were found: those of each row group by depth. Checks for
+    /// interrupts now and then.
     pub(crate) fn put(
         &mut self,
         found: impl ExactSizeIterator<Item = Found>,
@@ -102,8 +103,8 @@ impl Order {
         for &row_group in &self.row_groups {
             let mut rows;
             (rows, rest) = rest.split_at_mut(index(row_groups.get(row_group).rows));
-            // Each depth has a row at least. If there are no more, as with ancestors in a tree,
-            // nothing is to be sorted.
+            // Each depth has at least one row. If there are no more, as with ancestors in a tree, there is nothing to
+            // sort.
             if rows.last().is_none_or(|last| index(depth(last)) == rows.len()) {
                 continue;
             }
@@ -121,7 +122,7 @@ impl Order {
         }
     }
 
-    /// Calls `f` for each row group, with its rows, and whether the question's answer has several trees.
+    /// Calls `f` for each row group, with its rows and with whether the question's answer has several trees.
     pub(crate) fn for_each_group<'a>(
         &'a self,
         row_groups: &'a RowGroups,
@@ -145,7 +146,7 @@ impl Order {
 
 /// Levels of up to this many rows, as most are, are sorted by insertion.
 const FEW: usize = 12;
-/// Larger levels take more than 6 ms: they are sorted interruptibly and in place.
+/// Larger levels take more than 6 ms, so they are sorted interruptibly and in place.
 const LARGE: usize = 1 << 17;
 /// Rows between two checks for interrupts.
 const EACH: u32 = 1 << 18;
@@ -173,7 +174,7 @@ fn is_before(a: &Placed, b: &Placed, arena: &Arena, work: &mut Interruptible<'_>
     a.key < b.key || a.key == b.key && is_name_before(a.name, b.name, arena, work)
 }
 
-/// Out of line: names seldom begin alike, and the caller keeps its numbers in registers.
+/// Not inlined: names seldom begin with the same bytes, and the caller keeps its numbers in registers.
 #[cold]
 fn is_name_before(a: Name, b: Name, arena: &Arena, work: &mut Interruptible<'_>) -> bool {
     work.compare(arena.get(a), arena.get(b)).is_lt()
@@ -183,8 +184,8 @@ fn compare(a: &Placed, b: &Placed, arena: &Arena, work: &mut Interruptible<'_>) 
     a.key.cmp(&b.key).then_with(|| work.compare(arena.get(a.name), arena.get(b.name)))
 }
 
-/// Sorts numbers of eight bytes, not rows of sixteen: the library uses sorting networks for them,
-/// in half the time. The row's place replaces the key's lowest bits, a byte or two of eight.
+/// Sorts numbers of eight bytes, not rows of sixteen: the library uses sorting networks for them, in half the time. The
+/// row's place replaces the lowest bits of the key, one or two bytes of eight.
 #[inline(never)]
 fn sort_by_name(
     level: &mut [Placed],
@@ -227,7 +228,7 @@ fn names_that_begin_alike_are_sorted_breath_by_breath() {
         let mut check_interrupts = || checks += 1;
         by_name(&mut level, &mut sorting, &arena, &mut Interruptible::new(&mut check_interrupts));
         assert!(level.is_sorted_by_key(|row| arena.get(row.name)));
-        // One comparison a row reads 8 MB in all; interrupts are checked every 4 MB.
+        // One comparison per row reads 8 MB in all; interrupts are checked every 4 MB.
         assert!(checks > 0, "{rows} rows");
     }
 }

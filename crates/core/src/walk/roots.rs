@@ -1,4 +1,4 @@
-//! The roots of each tree: entities with a row there and no parent but themselves.
+//! The roots of each tree: the entities that have a row in it and no parent but themselves.
 //!
 //! ```text
 //!   bucket --> each entity without a mark --> list "up":   the trees in which it is a child
@@ -6,16 +6,15 @@
 //!                                                          or alone (its own parent)
 //! ```
 //!
-//! The image may change between two steps. What was reported stays true: a snapshot's verdict is
-//! final, and an entity of which it sees an edge stays in its line. So a judged entity is marked
-//! by its line, and none is judged twice. None is missed either: a split moves entries to the
-//! last bucket, which is still to come; a kick may move one to where the scan has been, so a pass
-//! with kicks is followed by another, which judges the unmarked. A pass reads each bucket; each
-//! pass has steps twice as long as the one before, and the ninth is a single step.
+//! The image may change between two steps. What was reported stays true: a snapshot's verdict is final, and an entity
+//! stays in its line as long as the snapshot sees an edge of it. So the line of a judged entity is marked, and no
+//! entity is judged twice. None is missed either: a split moves entries to the last bucket, which is still to come. A
+//! kick may move an entry to a bucket that the scan has passed, so a pass with kicks is followed by another one, which
+//! judges the unmarked entities. A pass reads each bucket; each pass has steps twice as long as the one before, and the
+//! ninth is a single step.
 //!
-//! A half-read list is read again from its start if the image changed; after 8 times it is read
-//! to its end in one step. A line that is freed and reused becomes an entity of which the
-//! snapshot sees nothing.
+//! A list that was read in part is read again from its start if the image changed; after 8 times it is read to its end
+//! in one step. If a line is freed and reused, the snapshot sees no edge of the new entity.
 
 use crate::filter::bucket::Entry;
 use crate::memory::casts::wide;
@@ -45,19 +44,19 @@ pub struct Roots {
     /// The count of kicks when the pass began.
     kicks: u64,
     judged: Marks,
-    /// The half-read list.
+    /// The list that was read in part.
     reading: Option<Reading>,
-    /// The entity whose roots are being reported, and how many were: `below` has their trees.
+    /// The entity whose roots are being reported, and how many were reported: `below` has their trees.
     saying: Option<(EntityId, usize)>,
     restarts: u32,
     epoch: u64,
-    /// The trees that are asked for, if not all are.
+    /// The trees that are asked for; none if all are.
     only: Option<Trees>,
-    /// The tree of labels, whose edges make no roots.
+    /// The tree of labels, whose edges do not count for roots.
     labels: Option<TreeId>,
     asked: Vec<u64>,
-    /// Of the current entity: xids to ask for, the trees where it is a child, and other trees
-    /// where it is a parent.
+    /// For the current entity: xids to ask for, the trees in which it is a child, and other trees in which it is a
+    /// parent.
     unknown: Vec<u64>,
     above: Met,
     below: Met,
@@ -72,11 +71,11 @@ struct Reading {
     cursor: Cursor,
 }
 
-/// The trees met, usually few; None is the tree without a name.
+/// The trees met, which are usually few; None is the tree without a name.
 #[derive(Debug)]
 struct Met {
     all: Vec<Option<TreeId>>,
-    /// Where each is, once there are more than `FEW`.
+    /// The places of the trees, once there are more than `FEW`.
     places: Seen,
 }
 
@@ -88,7 +87,7 @@ impl Default for Met {
 
 impl Met {
     const FEW: usize = 16;
-    /// As many more as there is room for before a step.
+    /// The number of further trees for which there is room before a step.
     const ROOM: usize = 1 << 15;
 
     fn key(tree: Option<TreeId>) -> u64 {
@@ -123,7 +122,7 @@ impl Met {
         self.all.clear();
     }
 
-    /// Makes room for the next step, if there are many. `false` if there is no memory.
+    /// Makes room for the next step, if there are many trees. `false` if there is no memory.
     fn make_room(&mut self) -> bool {
         let Met { all, places } = self;
         if all.len() <= Met::FEW {
@@ -145,7 +144,7 @@ impl Roots {
         Roots { judged: Marks::new(), ..Roots::default() }
     }
 
-    /// Starts, for the roots of these trees.
+    /// Starts a scan for the roots of these trees.
     #[must_use]
     pub fn only_in(trees: Trees) -> Roots {
         Roots { only: Some(trees), ..Roots::new() }
@@ -158,7 +157,7 @@ impl Roots {
         self.judged.make_room() && self.above.make_room() && self.below.make_room()
     }
 
-    /// The xids the snapshot did not know, sorted and unique after [`Step::Ask`].
+    /// The xids that the snapshot did not know, sorted and unique after [`Step::Ask`].
     #[must_use]
     pub fn asked(&self) -> &[u64] {
         &self.asked
@@ -166,10 +165,10 @@ impl Roots {
 }
 
 impl Image<'_> {
-    /// Reader: calls `f(tree, entity)` for each root of each tree, once, in no order; reads about
-    /// `budget` slots and buckets a call. After [`Step::More`] and [`Roots::make_room`] the next
-    /// call continues. After [`Step::Ask`], once the xids in [`Roots::asked`] are known, it judges
-    /// the entities that depend on them. All calls are under one snapshot.
+    /// Reader: calls `f(tree, entity)` once for each root of each tree, in no order; reads about `budget` slots and
+    /// buckets a call. After [`Step::More`] and [`Roots::make_room`] the next call continues. After [`Step::Ask`], once
+    /// the xids in [`Roots::asked`] are known, the next call judges the entities that depend on them. All calls are
+    /// under one snapshot.
     pub fn roots(
         &self,
         roots: &mut Roots,
@@ -300,7 +299,7 @@ impl Image<'_> {
             }
             *left = left.saturating_sub(1);
             let slot = Slot::read(mem, at);
-            // An edge from the entity to itself says that it is there, and is no parent of it.
+            // An edge from the entity to itself shows that the entity exists, but gives it no parent.
             let counts = slot.neighbour != reading.entity || reading.direction == Direction::Down;
             let is_label = labels.is_some() && slot.tree == labels;
             let is_asked = roots.only.as_ref().is_none_or(|only| only.has(slot.tree));
@@ -319,7 +318,8 @@ impl Image<'_> {
         self.say(reading.entity, roots, left, f)
     }
 
-    /// Reports an entity whose lists were read, if it is a root; not yet if xids are unknown. `false` if the budget ended first.
+    /// Reports an entity whose lists were read, if it is a root; waits if xids are unknown. `false` if the budget ended
+    /// first.
     fn say(
         self,
         entity: EntityId,
@@ -335,7 +335,8 @@ impl Image<'_> {
         roots.below.len() == 0 || self.say_on(entity, 0, roots, left, f)
     }
 
-    /// Goes on to report an entity, after the first `said` trees. Its record and theirs stay where they are: the snapshot sees an edge.
+    /// Continues to report an entity, after the first `said` trees. Its record and those of the trees do not move,
+    /// because the snapshot sees an edge.
     fn say_on(
         self,
         entity: EntityId,
@@ -351,7 +352,7 @@ impl Image<'_> {
         };
         read(name, Record::new(self.mem(), entity));
         for (n, &tree) in below.all.iter().enumerate().skip(said) {
-            // One at least, or a step might make no progress.
+            // At least one, or a step might make no progress.
             if *left == 0 && n > said {
                 *saying = Some((entity, n));
                 return false;

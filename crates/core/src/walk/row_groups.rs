@@ -1,7 +1,7 @@
 //! The row groups of a walk: the rows of one question, relation and tree.
 //!
-//! A row inherits its owner's row group, so trees are compared at the first step only, and the
-//! rows of a row group are found by depth. In the contract's order, row groups are the answer.
+//! A row inherits the row group of its owner, so trees are compared only at the first step, and the rows of a row group
+//! are found by depth. In the contract's order, the row groups are the answer.
 
 use crate::Interruptible;
 use crate::memory::casts::{index, word};
@@ -19,16 +19,16 @@ pub(crate) struct RowGroup {
     pub(crate) group: u32,
     pub(crate) relation: Relation,
     pub(crate) tree: Option<TreeId>,
-    /// The tree's name, once it was copied, and its first eight bytes as a number.
+    /// The tree's name, once it was copied, and the name's first eight bytes as a number.
     pub(crate) tree_name: Option<Name>,
     pub(crate) tree_key: u64,
     /// The question's entity.
     pub(crate) start: EntityId,
-    /// How many rows there are.
+    /// The number of its rows.
     pub(crate) rows: u32,
 }
 
-/// A list mostly has edges of few trees: up to this many are compared, not looked up.
+/// Most lists have edges of few trees: up to this many trees are compared, not looked up.
 const FEW: usize = 8;
 
 #[derive(Debug)]
@@ -39,9 +39,9 @@ pub(crate) struct RowGroups {
     /// The trees of the row groups from `known_from` on, once there are more than a few.
     known: Seen,
     known_from: Option<usize>,
-    /// The first row group whose tree's name was not copied.
+    /// The first row group whose tree's name is not yet copied.
     unnamed: usize,
-    /// The names of trees, each copied once a walk.
+    /// The names of trees, each copied once per walk.
     trees: Vec<(TreeId, Name, u64)>,
     known_trees: Seen,
 }
@@ -53,7 +53,7 @@ impl RowGroups {
         RowGroups { all, first: 0, known, known_from: None, unnamed: 0, trees, known_trees }
     }
 
-    /// Forgets everything, as the arena does.
+    /// Drops everything; the arena does so too.
     pub(crate) fn clear(&mut self) {
         self.all.clear();
         self.trees.clear();
@@ -78,7 +78,7 @@ impl RowGroups {
     ) -> u32 {
         let RowGroups { all, first, .. } = self;
         let known = if all.len() - *first <= FEW {
-            // Edges of one tree often stand together.
+            // Edges of one tree are often adjacent.
             (*first..all.len()).rev().find(|&at| all[at].tree == tree)
         } else {
             self.look_up(tree)
@@ -93,7 +93,7 @@ impl RowGroups {
         }))
     }
 
-    /// Finds the row group of a tree in a list with many; if there is none, the next one is its own.
+    /// Finds the row group of a tree in a list with many trees; if there is none, the next row group is the tree's.
     #[inline(never)]
     fn look_up(&mut self, tree: Option<TreeId>) -> Option<usize> {
         let RowGroups { all, known, known_from, first, .. } = self;
@@ -108,8 +108,8 @@ impl RowGroups {
         known.find_or_add(key(tree), |at| key(all[at].tree))
     }
 
-    /// Copies the names of the trees met since the last call; each row group costs one of the
-    /// budget. `false` if the budget ended first or the arena has no room.
+    /// Copies the names of the trees met since the last call; each row group costs one slot of the budget. `false` if
+    /// the budget ended first or the arena has no room.
     pub(crate) fn name_trees(
         &mut self,
         mem: &Memory,
@@ -149,7 +149,7 @@ impl RowGroups {
         self.all.len()
     }
 
-    /// Whether all trees' names were copied.
+    /// Whether the names of all trees are copied.
     pub(crate) fn are_named(&self) -> bool {
         self.unnamed == self.all.len()
     }
@@ -232,7 +232,7 @@ impl RowGroups {
     }
 }
 
-/// An insertion sort: for a few rows, calling another one takes longer.
+/// An insertion sort: for a few rows, a call of another sort takes longer than this.
 #[inline(always)]
 pub(crate) fn insert_each<T: Copy>(all: &mut [T], mut is_before: impl FnMut(&T, &T) -> bool) {
     for sorted in 1..all.len() {

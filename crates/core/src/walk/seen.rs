@@ -1,7 +1,7 @@
-//! A set of 64-bit keys that are stored in the caller's list: those that a walk has met.
+//! A set of the 64-bit keys that a walk has met. The keys are stored in the caller's list.
 //!
-//! Open addressing over places in the list; keys are read there. So an entry is four bytes, a
-//! small walk's set is a few lines whatever came before, and clearing it writes only those.
+//! The table uses open addressing and has places in the list; keys are read there. So an entry is four bytes, and a
+//! small walk's set is a few lines, whatever came before; clearing writes only those lines.
 
 use crate::Interruptible;
 use crate::memory::casts::{halves, index, word};
@@ -9,8 +9,8 @@ use crate::memory::casts::{halves, index, word};
 /// The set. Places of keys are consecutive, from the first one given.
 #[derive(Debug)]
 pub(crate) struct Seen {
-    /// A key's place plus one, or 0. The length is a power of two. At most a quarter is used,
-    /// because a second probe is a mispredicted branch; of a large table half, to save memory.
+    /// A key's place plus one, or 0. The length is a power of two. At most a quarter of the entries is used, because a
+    /// second probe is a mispredicted branch; in a large table half, to save memory.
     table: Vec<u32>,
     /// The places of the keys: from `first` up to `next`.
     first: u32,
@@ -31,21 +31,21 @@ impl Seen {
         seen
     }
 
-    /// Forgets everything; the next key's place is `first`, and about `keys` are expected.
+    /// Drops all keys; the next key's place is `first`, and about `keys` keys are expected.
     pub(crate) fn start(&mut self, first: usize, keys: usize) {
         self.first = word(first);
         self.next = self.first;
         self.clear((4 * keys).next_power_of_two().max(FIRST_ROOM));
     }
 
-    /// Makes an empty table of `room` entries. All places it has room for must fit into a word.
+    /// Makes an empty table of `room` entries. All places for which it has room must fit into a word.
     fn clear(&mut self, room: usize) {
         self.table.clear();
         self.table.resize(room, 0);
         self.end = word(index(self.first) + keys_in(room));
     }
 
-    /// The place of a key; none if it is new, and then it gets the next place.
+    /// The place of a key; none if the key is new. A new key gets the next place.
     #[inline]
     pub(crate) fn find_or_add(&mut self, key: u64, at: impl Fn(usize) -> u64) -> Option<usize> {
         if self.next == self.end {
@@ -61,7 +61,7 @@ impl Seen {
         None
     }
 
-    /// Whether there is such a key.
+    /// Whether the set has the key.
     #[inline]
     pub(crate) fn has(&self, key: u64, at: impl Fn(usize) -> u64) -> bool {
         let mask = self.table.len() - 1;
@@ -79,12 +79,12 @@ impl Seen {
     #[inline]
     pub(crate) fn fit(&self) -> usize {
         let whole = (self.table.capacity() + 1).next_power_of_two() / 2;
-        // A table half as large grows fourfold, past the capacity, when it is a quarter full. One that gets to LARGE or
-        // past it grows no further than that.
+        // A table half as large grows fourfold, beyond the capacity, when it is a quarter full. A table that reaches or
+        // exceeds LARGE grows no further than that.
         index(self.end - self.first).max(if whole < LARGE { whole / 8 } else { whole / 2 })
     }
 
-    /// The place past the last one that fits.
+    /// The place after the last one that fits.
     pub(crate) fn places(&self) -> usize {
         index(self.first) + self.fit()
     }
@@ -115,7 +115,7 @@ impl Seen {
         *self = Seen { table: Vec::new(), first: 0, next: 0, end: 0 };
     }
 
-    /// Where a key is, or where it would go.
+    /// The entry of a key, or the one that it would get.
     #[inline]
     fn probe(&mut self, key: u64, at: impl Fn(usize) -> u64) -> &mut u32 {
         let table = &mut self.table[..];
@@ -198,7 +198,7 @@ mod tests {
                 assert_eq!(seen.find_or_add(keys[old], |at| keys[at]), Some(old));
             }
         }
-        // Entries of the large set are not taken for those of a small one.
+        // Entries of the large set must not be taken for those of a small one.
         seen.start(0, 0);
         let old = std::mem::take(&mut keys);
         for key in old.into_iter().take(1000) {

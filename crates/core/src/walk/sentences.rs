@@ -18,7 +18,7 @@ const AT_ONCE: usize = 1 << 20;
 /// A text being written. Its memory is reused.
 #[derive(Clone, Debug, Default)]
 pub struct Text {
-    /// The sentences, each with a newline; past `len`, leftovers of others.
+    /// The sentences, each with a newline; after `len`, leftovers of another text.
     bytes: Vec<u8>,
     len: usize,
 }
@@ -50,7 +50,7 @@ impl Text {
         work.free(self.bytes);
     }
 
-    /// What was written.
+    /// The text written so far.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8] {
         &self.bytes[..self.len.saturating_sub(1)]
@@ -83,8 +83,8 @@ impl Text {
     }
 }
 
-/// Bytes of a name that are copied whatever its length, so that nothing branches on it. The
-/// excess is overwritten or ignored.
+/// Bytes of a name that are copied whatever its length, so that no branch depends on it. The excess is overwritten or
+/// ignored.
 pub(crate) const PADDED: usize = 32;
 
 /// The separator of two names.
@@ -94,10 +94,10 @@ const SEMICOLON: Between = *b"; ";
 /// Replaces the last separator.
 const END: Between = *b".\n";
 
-/// Bytes to be written.
+/// Bytes to be written, for example a name.
 #[derive(Clone, Copy, Debug)]
 pub struct Piece<'a> {
-    /// These bytes, and any that follow them.
+    /// The piece's bytes, and any bytes that follow them.
     pub(crate) bytes: &'a [u8],
     pub(crate) len: usize,
 }
@@ -107,7 +107,7 @@ impl<'a> Piece<'a> {
         &self.bytes[..self.len]
     }
 
-    /// The piece with what follows it, if it is not longer than that.
+    /// The piece and the bytes after it, as many as [`PADDED`], if the piece is not longer than that.
     #[inline(always)]
     fn padded(self) -> Option<&'a [u8; PADDED]> {
         self.bytes.first_chunk().filter(|_| self.len <= PADDED)
@@ -120,7 +120,7 @@ impl<'a> From<&'a [u8]> for Piece<'a> {
     }
 }
 
-/// Not 0 if there is a comma among the first `len` bytes. Compares all bytes, without a branch.
+/// Not 0 if a comma is among the first `len` bytes. Compares all bytes, without a branch.
 #[inline(always)]
 fn commas(padded: &[u8; PADDED], len: usize) -> u64 {
     bits(padded.map(|byte| mask(byte == b','))) << (63 - len) << 1
@@ -140,7 +140,7 @@ const fn phrase<const N: usize>(words: &str) -> Phrase<N> {
 
 static IN_THE_TREE: Phrase<16> = phrase("In the tree ");
 static IN_NO_TREE: Phrase<32> = phrase("In the tree without a name");
-/// By whether a tree is named before, relation, and whether there are several relatives.
+/// Indexed by whether a tree is named before, the relation, and whether there are several relatives.
 static THE_RELATIVES_OF: [[[Phrase<48>; 2]; 2]; 2] = [
     [
         [
@@ -164,17 +164,17 @@ static THE_RELATIVES_OF: [[[Phrase<48>; 2]; 2]; 2] = [
     ],
 ];
 static ARE: [Phrase<8>; 2] = [phrase(" is: "), phrase(" are: ")];
-/// More bytes than all phrases of a sentence and the excess of its last piece take.
+/// More bytes than all phrases of a sentence and the excess of its last piece.
 const PHRASES: usize = 128;
 
-/// What a sentence is about: the relatives of one entity in one relation and one tree.
+/// The subject of a sentence: the relatives of one entity in one relation and one tree.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject<'a> {
-    /// Whose relatives they are.
+    /// The entity whose relatives are listed.
     pub entity: Piece<'a>,
     /// The tree's name, if the answer about the entity has several trees.
     pub tree: Option<Option<Piece<'a>>>,
-    /// Whether they are ancestors or descendants.
+    /// Whether the relatives are ancestors or descendants.
     pub relation: Relation,
 }
 
@@ -186,17 +186,16 @@ impl Subject<'_> {
         self.entity.len + tree + 2 * PHRASES
     }
 
-    /// What a relative's name adds to that bound.
+    /// The bytes that a relative's name adds to that bound.
     #[must_use]
     pub fn most_bytes_of(name: Piece<'_>) -> usize {
         name.len + COMMA.len()
     }
 }
 
-/// Writes a sentence that lists these relatives, at least one, in this order, on a line of its
-/// own.
+/// Writes a sentence that lists these relatives, at least one, in this order, on a separate line.
 ///
-/// If a name contains a comma, semicolons separate them.
+/// If a name contains a comma, semicolons separate the names.
 pub fn write_sentence<'a>(
     out: &mut Text,
     subject: Subject<'_>,
@@ -235,8 +234,8 @@ fn put<'t>(room: &'t mut [u8], piece: Piece<'_>) -> &'t mut [u8] {
     &mut room[piece.len..]
 }
 
-/// Writes names from byte `from` on, each followed by `between`, and the sentence's end; returns
-/// whether a name contains a comma.
+/// Writes names from byte `from` on, each followed by `between`, then the end of the sentence; returns whether a name
+/// contains a comma.
 #[inline(always)]
 fn write_names<'a>(
     out: &mut Text,
@@ -278,7 +277,7 @@ mod tests {
     fn sentence(subject: Subject<'_>, names: &[&str]) -> String {
         let before = Subject { entity: piece("B"), tree: None, relation: Relation::Ancestor };
         let mut out = Text::default();
-        // Names followed by nothing and by commas, over leftovers of another text.
+        // Names followed by nothing or by commas, over leftovers of another text.
         let texts = [0, 40].map(|more| {
             let longer: Vec<_> =
                 names.iter().map(|name| name.to_string() + &",".repeat(more)).collect();

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::hash::RandomState;
 
 impl Walk {
-    /// [`Walk::try_finish`] of a walk without limits.
+    /// [`Walk::try_finish`] for a walk without limits.
     ///
     /// # Panics
     /// If there is no memory.
@@ -22,11 +22,11 @@ impl Walk {
         self.try_finish(&mut Interruptible::new(&mut || ())).expect("there is room for the rows");
     }
 
-    /// After [`Step::Done`](crate::Step::Done): makes the rows, those of each group in the contract's order: tree
-    /// (NULL first), ancestors before descendants, depth, relative; names by bytes. Once for each answer.
+    /// After [`Step::Done`](crate::Step::Done): makes the rows, those of each group in the contract's order: tree (NULL
+    /// first), ancestors before descendants, depth, relative; names by bytes. Call it once for each answer.
     ///
     /// # Errors
-    /// If it takes more memory than the limit, or than there is.
+    /// If that takes more memory than the limit, or than is available.
     pub fn try_finish(&mut self, work: &mut Interruptible<'_>) -> Result<(), NoRoom> {
         self.put_in_order(true, work)?;
         let Walk { order, row_groups, nodes, rows, row_labels, .. } = self;
@@ -43,7 +43,7 @@ impl Walk {
     /// Passes the rows of [`Walk::try_finish`] to `f`, one by one, and keeps none.
     ///
     /// # Errors
-    /// If it takes more memory than the limit, or than there is; then `f` was not called.
+    /// If that takes more memory than the limit, or than is available; then `f` was not called.
     pub fn for_each_row(
         &mut self,
         work: &mut Interruptible<'_>,
@@ -55,7 +55,7 @@ impl Walk {
         Ok(())
     }
 
-    /// [`Walk::try_text`] of a walk without limits.
+    /// [`Walk::try_text`] for a walk without limits.
     ///
     /// # Panics
     /// If there is no memory.
@@ -65,10 +65,11 @@ impl Walk {
         self.text.as_bytes()
     }
 
-    /// Adds the rows to the walk's text ([`Walk::written`]): a sentence for each group, tree and relation, a line each.
+    /// Adds the rows to the walk's text ([`Walk::written`]): for each group, tree and relation, a sentence on a
+    /// separate line.
     ///
     /// # Errors
-    /// If it takes more memory than the limit, or than there is.
+    /// If that takes more memory than the limit, or than is available.
     pub fn try_text(&mut self, work: &mut Interruptible<'_>) -> Result<(), NoRoom> {
         self.put_in_order(false, work)?;
         let wanted = self.text_bytes(work);
@@ -87,7 +88,7 @@ impl Walk {
             if placed.len() < MANY {
                 write_sentence(text, subject, names);
             } else {
-                // A step is a name, or a line of a long one.
+                // A step is a name, or 64 bytes of a long one.
                 let work = RefCell::new(&mut *work);
                 let lines = |name: &Piece<'_>| 1 + name.bytes().len() / 64;
                 write_sentence(
@@ -100,8 +101,8 @@ impl Walk {
         Ok(())
     }
 
-    /// Whether several of the walk's entities, of all questions and rows, have one label; also if there is no
-    /// memory to tell. Only where labels are wanted.
+    /// Whether several of the walk's entities, of all questions and rows, share a label; also `true` if there is no
+    /// memory to find out. Called only if labels are wanted.
     pub fn has_alike_labels(&self, work: &mut Interruptible<'_>) -> bool {
         let Walk { questions, nodes, row_labels, arena, .. } = self;
         let asked = questions.iter().map(|question| (question.label, question.entity));
@@ -130,7 +131,7 @@ impl Walk {
         self.wants_labels && self.labels.is_some()
     }
 
-    /// What [`Walk::try_text`] wrote since [`Walk::clear`].
+    /// The text that [`Walk::try_text`] wrote since [`Walk::clear`].
     #[must_use]
     pub fn written(&self) -> &[u8] {
         self.text.as_bytes()
@@ -165,7 +166,7 @@ impl Walk {
 
 /// Up to this many labels are compared with each other.
 const FEW: usize = 12;
-/// Steps that a sentence takes beside its names.
+/// Steps that a sentence takes in addition to its names.
 const PER_SENTENCE: usize = 4;
 /// A sentence of this many names or more is written with checks for interrupts between them.
 const MANY: usize = 4096;

@@ -1,4 +1,4 @@
-//! Reading the lists of a block of questions: see the head of `walk/breadth_first.rs`.
+//! Reads the lists of a block of questions: see the head of `walk/breadth_first.rs`.
 
 use super::{At, MANY_ASKED, Node, Walk, send_for};
 use crate::memory::casts::{halves, index, wide};
@@ -13,11 +13,11 @@ use crate::walk::relation::Relation;
 use crate::walk::row_groups::RowGroup;
 use crate::{Image, Visibility};
 
-/// Times a list is read again because the image changed, before it is read in one go.
+/// How often a list is read again because the image changed, before it is read in one step.
 pub(super) const MOST_RESTARTS: u32 = 8;
-/// Rows whose records are looked at before their lists are read.
+/// Rows whose records are read before their lists.
 const AT_ONCE: usize = 4;
-/// Words of names that take as long to copy as a cell takes to read.
+/// Words of names that take as long to copy as a slot takes to read.
 pub(super) const WORDS_A_CELL: usize = 128;
 
 /// The entity whose list is read: a start, or a row's relative.
@@ -28,16 +28,16 @@ pub(super) struct Owner {
     pub(super) group: u32,
     pub(super) start: EntityId,
     pub(super) relation: Relation,
-    /// Only of a row: its list counts only edges of this tree.
+    /// For a row: its row group, and the tree to which its list is limited.
     pub(super) row_group: u32,
     pub(super) tree: Option<TreeId>,
-    /// Depth and remaining steps of the rows that its list leads to.
+    /// Depth and remaining steps of the rows to which its list leads.
     pub(super) depth: u32,
     pub(super) left: u32,
 }
 
 impl Walk {
-    /// Reads on in the lists of the block; `true` if the budget ended first.
+    /// Continues with the lists of the block; `true` if the budget ended first.
     pub(super) fn read_on(
         &mut self,
         image: Image<'_>,
@@ -74,11 +74,11 @@ impl Walk {
         false
     }
 
-    /// Copies the names of the next rows and prefetches the first blocks of their lists, then
-    /// reads the lists. `true` if the budget ended first.
+    /// Copies the names of the next rows and prefetches the first blocks of their lists, then reads the lists. `true`
+    /// if the budget ended first.
     #[inline]
     fn read_some(&mut self, mem: &Memory, seen: &impl Visibility, budget: &mut usize) -> bool {
-        // The rows with a list to be read. Which ones is unpredictable, so nothing branches on it.
+        // The rows with a list to be read. Which rows these are is unpredictable, so no branch depends on it.
         let mut lists = [(0, Cursor::default()); AT_ONCE];
         let mut count = 0;
         let first = self.at.rows;
@@ -97,7 +97,7 @@ impl Walk {
                 count += usize::from(!cursor.is_at_end());
             }
         }
-        // Long names count too: they are copied under the lock.
+        // Long names cost budget too, because they are copied under the lock.
         *budget = budget.saturating_sub(index(self.arena.mark() - names) / WORDS_A_CELL);
         if self.arena.lacks() || self.wants_labels && self.label_rows(mem, end, seen, budget) {
             return true;
@@ -156,7 +156,7 @@ impl Walk {
         false
     }
 
-    /// The smallest of an entity's labels that the snapshot sees, copied. Its list is read in one go.
+    /// The smallest of an entity's labels that the snapshot sees, copied. The entity's list is read in one step.
     fn label_of(
         &mut self,
         mem: &Memory,
@@ -186,7 +186,7 @@ impl Walk {
         least.map(|(_, name)| name)
     }
 
-    /// The start whose list is next; none if it was removed or no step is asked for.
+    /// The start whose list is next; none if it was removed or its question asks for no steps in that direction.
     fn start_at_work(&self) -> Option<Owner> {
         let start = self.starts[self.at.lists / 2];
         let question = self.questions[index(start.group)];
@@ -199,7 +199,7 @@ impl Walk {
         Some(Owner { name, group, start, relation, row_group: 0, tree: None, depth: 1, left })
     }
 
-    /// Reads on in a list, of a start or of a row; `true` if the budget ended first.
+    /// Continues with a list, of a start or of a row; `true` if the budget ended first.
     #[inline]
     fn read_list<const START: bool>(
         &mut self,
@@ -216,7 +216,7 @@ impl Walk {
         }
     }
 
-    /// [`Walk::read_list`], compiled once for images where every row is settled.
+    /// [`Walk::read_list`], compiled separately for images in which every row is settled.
     fn read_list_of<const START: bool, const VERSIONS: bool>(
         &mut self,
         mem: &Memory,
@@ -266,14 +266,14 @@ impl Walk {
         self.at.cursor.is_some()
     }
 
-    /// Whether edges of that tree are no relatives, or not asked for.
+    /// Whether edges of that tree lead to no relatives, or are not asked for.
     #[inline]
     fn leaves_out(&self, tree: Option<TreeId>) -> bool {
         self.labels.is_some() && tree == self.labels
             || self.trees.as_ref().is_some_and(|trees| !trees.has(tree))
     }
 
-    /// Adds the row that a visible edge leads to, or gives a known one the smaller `via`.
+    /// Adds the row to which a visible edge leads, or gives a known row the smaller `via`.
     #[inline(always)]
     pub(super) fn reach<const START: bool>(&mut self, mem: &Memory, owner: &Owner, slot: Slot) {
         let Owner { depth, left, name, .. } = *owner;

@@ -1,8 +1,8 @@
-//! The memory of a walk. With limits it grows only between steps, and never past them.
+//! The memory of a walk. With limits it grows only between steps, and never beyond the limits.
 //!
-//! A row takes 32 bytes, its name some 28, and its entry in the table of rows met 8 to 64. Questions
-//! share a block, so a block that is too large for the limit is walked again one question at a
-//! time, each answer a part by itself, before the walk gives up.
+//! A row takes 32 bytes, its name some 28, and its entry in the table of rows met 8 to 64. Questions share a block, so
+//! if a block is too large for the limit, its questions are walked again one at a time, with each answer as a part,
+//! before the walk gives up.
 
 use super::{BLOCK, Node, Question, Walk};
 use crate::Interruptible;
@@ -14,22 +14,22 @@ use crate::walk::answer::Row;
 use crate::walk::arena::Name;
 use crate::walk::order::Order;
 
-/// A walk of few rows makes room for this many more.
+/// The least number of rows for which room is added.
 const LEAST: usize = 1024;
 /// Words of a common name, of 20 bytes.
 const WORDS: usize = 7;
-/// Row groups that there is room for before each step.
+/// Row groups for which there is room before each step.
 const STRANDS: usize = 64;
 
 #[derive(Debug)]
 pub(super) struct Room {
-    /// None: the walk grows as it needs, whenever it needs.
+    /// None if the walk grows whenever it needs.
     limit: Option<usize>,
-    /// Past this many bytes, answers are taken before other questions begin.
+    /// With more bytes of answers than this, they are taken before other questions begin.
     part: usize,
     /// Questions that are walked together.
     pub(super) block: usize,
-    /// Each question is a part.
+    /// Whether each question is a part.
     alone: bool,
     /// Rows that fit without an allocation.
     rows: usize,
@@ -42,15 +42,15 @@ impl Default for Room {
 }
 
 impl Room {
-    /// Goes back to whole blocks, for other questions.
+    /// Returns to whole blocks, for other questions.
     pub(super) fn start(&mut self) {
         (self.block, self.alone) = (BLOCK, false);
     }
 }
 
 impl Walk {
-    /// From now on steps allocate nothing; [`Walk::make_room`] does, up to `limit` bytes. Past
-    /// `part` bytes of answers [`Walk::has_part`] is true.
+    /// From now on steps allocate nothing; [`Walk::make_room`] does, up to `limit` bytes. With more than `part` bytes
+    /// of answers, [`Walk::has_part`] is true.
     pub fn limit(&mut self, limit: usize, part: usize) {
         self.room = Room { limit: Some(limit), part, ..Room::default() };
         self.arena.bound();
@@ -59,7 +59,7 @@ impl Walk {
     /// Makes room for questions with `bytes` bytes of names. Called before [`Walk::begin`].
     ///
     /// # Errors
-    /// If it takes more memory than the limit, or than there is.
+    /// If that takes more memory than the limit, or than is available.
     pub fn make_room_for(
         &mut self,
         questions: usize,
@@ -80,9 +80,9 @@ impl Walk {
     /// large walk's tables take tens of milliseconds to grow.
     ///
     /// # Errors
-    /// If it takes more memory than the limit, or than there is.
+    /// If that takes more memory than the limit, or than is available.
     pub fn make_room(&mut self, cells: usize, work: &mut Interruptible<'_>) -> Result<(), NoRoom> {
-        // A line of slots at least, or a step might make no progress.
+        // At least a line of slots, or a step might make no progress.
         let made = self.try_room(cells.min(self.nodes.len() + LEAST).max(STRANDS), work);
         if matches!(made, Err(NoRoom::Limit(_)))
             && !self.room.alone
@@ -142,7 +142,7 @@ impl Walk {
         }
     }
 
-    /// Frees its memory, interruptibly.
+    /// Frees the walk's memory, interruptibly.
     pub fn free(self, work: &mut Interruptible<'_>) {
         let Walk { nodes, arena, seen, row_groups, order, rows, row_labels, text, level, .. } =
             self;
@@ -157,7 +157,7 @@ impl Walk {
         level.free(work);
     }
 
-    /// Memory that the walk holds, without what only [`Walk::finish`] needs.
+    /// Bytes that the walk holds, without those that only [`Walk::finish`] needs.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.nodes.capacity() * size_of::<Node>()
@@ -177,8 +177,8 @@ impl Walk {
         self.nodes.len() * size_of::<Row>() + self.arena.words().0 * size_of::<u32>()
     }
 
-    /// After [`Step::More`](crate::Step::More): whether the answers so far are to be taken, with
-    /// [`Walk::finish`] and [`Walk::take_part`], before the walk continues.
+    /// After [`Step::More`](crate::Step::More): whether the answers so far must be taken, with [`Walk::finish`] and
+    /// [`Walk::take_part`], before the walk continues.
     #[must_use]
     pub fn has_part(&self) -> bool {
         self.is_between_blocks()
@@ -187,7 +187,7 @@ impl Walk {
             && self.is_part()
     }
 
-    /// Drops the answers of [`Walk::has_part`], which were taken; returns how many questions are done.
+    /// Drops the answers of [`Walk::has_part`], which were taken; returns the number of questions done.
     pub fn take_part(&mut self) -> usize {
         self.taken = self.looked_up;
         self.cost_of_taken = self.counters;
@@ -215,7 +215,7 @@ impl Walk {
         }
     }
 
-    /// Whether `more` rows, and for a question as many row groups, fit without an allocation.
+    /// Whether `more` rows fit without an allocation, and for a question as many row groups.
     #[inline(always)]
     pub(super) fn has_room<const START: bool>(&self, more: usize) -> bool {
         self.nodes.len() + more <= self.room.rows
@@ -240,7 +240,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Frees what a large answer was made from: its rows are made.
+    /// Frees the nodes of a large answer after its rows are made.
     pub(super) fn drop_nodes(&mut self, work: &mut Interruptible<'_>) {
         if self.nodes.len() > LARGE && self.room.limit.is_some() {
             work.free(std::mem::take(&mut self.nodes));
@@ -250,11 +250,10 @@ impl Walk {
     }
 }
 
-/// With more rows than this, the table of rows met is freed before they are put in order, and what the rows
-/// are made from after them.
+/// With more rows than this, the table of rows met is freed before the rows are put in order, and the nodes after that.
 const LARGE: usize = 100_000;
 
-/// A capacity for `more` entries: at least half as much again if it must grow.
+/// The new capacity for `more` entries: if it must grow, by at least half.
 fn grown(len: usize, capacity: usize, more: usize) -> usize {
     if len + more <= capacity { capacity } else { (len + more).max(capacity + capacity / 2) }
 }

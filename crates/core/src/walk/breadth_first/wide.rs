@@ -1,5 +1,5 @@
-//! Levels of many trees. An entity that is reached in many trees has one list for each direction; it is read once for all rows of a level that are of
-//! this entity, not once for each. So a walk is linear in trees.
+//! Levels of many trees. An entity that is reached in many trees has one list for each direction. In a wide level this
+//! list is read once for all rows of the entity, not once for each, so a walk is linear in trees.
 
 use super::{At, MANY_ASKED, Node, Question, Start, Walk};
 use crate::memory::casts::{halves, index, wide, word};
@@ -15,12 +15,12 @@ use crate::walk::row_groups::RowGroup;
 use crate::{Interruptible, Visibility};
 use std::ops::Range;
 
-/// A level of as many rows is wide if questions have rows in as many trees on average.
+/// A level is wide if it has this many rows, and its questions have rows in as many trees on average.
 const WIDE: usize = 16;
-/// Rows that are named between two looks at the budget.
+/// Rows that are named between two checks of the budget.
 const AT_ONCE: usize = 64;
 
-/// The rows that are as far from their questions as those at work.
+/// A level: the rows that are as far from their questions as the rows at work.
 #[derive(Debug, Default)]
 pub(super) struct Level {
     /// The first row of the next level; `usize::MAX` if there are few trees.
@@ -28,17 +28,17 @@ pub(super) struct Level {
     /// The first row group of the block.
     row_groups: usize,
     is_wide: bool,
-    /// The first row whose name was not copied.
+    /// The first row whose name is not yet copied.
     named: usize,
     order: Ordering,
-    /// The rows whose lists are to be read: by direction, entity and tree.
+    /// The rows whose lists are to be read, ordered by direction, entity and tree.
     turns: Vec<u32>,
-    /// Those of the entity whose list is read, of `turns`; and where the last tree was found.
+    /// The range in `turns` of the entity whose list is read; and the place where the last tree was found.
     run: Range<usize>,
     hint: Range<usize>,
 }
 
-/// Whether `turns` are in order. That is done between steps, because sorting takes long.
+/// Whether `turns` is in order. Ordering is done between steps, because sorting takes long.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Ordering {
     #[default]
@@ -48,7 +48,7 @@ enum Ordering {
 }
 
 impl Level {
-    /// Begins a block whose rows and row groups begin there.
+    /// Begins a block whose first row and row group are these.
     pub(super) fn start(&mut self, first: usize, row_groups: usize) {
         (self.end, self.row_groups) = (first, row_groups);
         (self.is_wide, self.order) = (false, Ordering::Missing);
@@ -58,12 +58,12 @@ impl Level {
         work.free(self.turns);
     }
 
-    /// Bytes that it holds.
+    /// The bytes that the level holds.
     pub(super) fn bytes(&self) -> usize {
         self.turns.capacity() * size_of::<u32>()
     }
 
-    /// Bytes that ordering the level takes besides, if that is wanted.
+    /// The additional bytes for ordering the level, if ordering is wanted.
     pub(super) fn bytes_to_order(&self, at: usize) -> usize {
         match self.order {
             Ordering::Wanted => {
@@ -151,7 +151,7 @@ impl Walk {
         false
     }
 
-    /// Puts the rows of a wide level in order, if a step has asked for it; there is room.
+    /// Puts the rows of a wide level in order, if a step has asked for that; the room was reserved before.
     pub(super) fn order_level(&mut self, work: &mut Interruptible<'_>) {
         if self.level.order != Ordering::Wanted {
             return;
@@ -182,7 +182,7 @@ impl Walk {
         turns.try_reserve_exact(*end - self.at.rows).is_ok()
     }
 
-    /// Reads on in the list of the next entity, for all rows of it; `true` if the budget or the room ended first.
+    /// Continues with the list of the next entity, for all its rows; `true` if the budget or the room ended first.
     fn read_turns(&mut self, mem: &Memory, seen: &impl Visibility, budget: &mut usize) -> bool {
         let first = self.level.run.start;
         let (relation, entity) = self.list_of(self.level.turns[first]);
@@ -233,7 +233,7 @@ impl Walk {
         false
     }
 
-    /// Whose list a row's is, and in which direction it is read.
+    /// The direction and the entity of the list of a row.
     fn list_of(&self, turn: u32) -> (Relation, EntityId) {
         let node = &self.nodes[index(turn)];
         (self.row_groups.get(node.row_group()).relation, node.entity())
@@ -243,7 +243,8 @@ impl Walk {
         self.row_groups.get(self.nodes[index(turn)].row_group()).tree
     }
 
-    /// The rows at work that are of that tree: one for each question. Trees of a list mostly come in the order of rows, or in the reverse.
+    /// The rows at work in that tree: one for each question. The trees of a list mostly come in the order of rows, or
+    /// in reverse order.
     fn turns_of(&mut self, tree: Option<TreeId>) -> Range<usize> {
         let Range { start, end } = self.level.run;
         let of = |at: usize| self.tree_of(self.level.turns[at]);
