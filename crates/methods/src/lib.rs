@@ -1,5 +1,5 @@
-//! Methods of retrieval by hierarchies that need neither PostgreSQL nor an image of an edges table:
-//! extracting relations from sentences, filtering them, and building a hierarchy for a graph.
+//! Methods of retrieval by hierarchies that need neither PostgreSQL nor an image of an edges table: extracting
+//! relations from sentences, filtering them, and building a hierarchy for a graph.
 
 mod extract;
 mod hierarchy;

@@ -1,5 +1,5 @@
-//! The reader: breadth-first walks from entities, within each tree, as the contract of
-//! DESIGN.md section 1 defines them.
+//! The reader: breadth-first walks from entities, within each tree, as the contract of docs/design.md section 1 defines
+//! them.
 //!
 //! ```text
 //!   begin(X), begin(Y) --> step: look up a block of questions --> read the lists of X, of Y,

@@ -1,9 +1,10 @@
 //! Extracts relations from English sentences by rules, without a model (CFT-RAG 2.2; the patterns with "such as" are Hearst's, 1992).
 //!
-//! Precision over recall: doubtful relations are left out. A sentence is cut into words; a rule's phrase ("consists of", "and other") is
-//! searched for; the noun phrases beside it are delimited by words they may not contain: pronouns, verbs, negation, most prepositions.
-//! There is no tagger and no parser, so relations behind a pronoun, in a question, under "if" or "may", after "not", or expressed by "is
-//! a" or "has" alone are not found. tests/extract has sentences labelled by hand; tests/extract.rs measures how many are found.
+//! Precision matters more than recall: doubtful relations are left out. A sentence is cut into words; the phrase of a
+//! rule ("consists of", "and other") is searched for; the noun phrases beside it are delimited by words they may not
+//! contain: pronouns, verbs, negation, most prepositions. There is no tagger and no parser, so some relations are not
+//! found: those behind a pronoun, in a question, under "if" or "may", after "not", or expressed by "is a" or "has"
+//! alone. tests/extract has sentences labelled by hand; tests/extract.rs measures how many relations are found.
 
 mod phrases;
 mod rules;
@@ -14,21 +15,22 @@ use phrases::Phrase;
 use rules::{Match, Side};
 use words::{Sentence, Sentences};
 
-/// One relation, in the words of the text.
+/// A relation, in the words of the text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Relation {
     pub parent: String,
     pub child: String,
-    /// The phrase that says so: "contains", "is part of", "such as", ..., in one form each; "modifier" for "renal artery" under "artery".
+    /// The phrase that states it: "contains", "is part of", "such as", ..., each in one form; "modifier" for "renal
+    /// artery" under "artery".
     pub relation: &'static str,
     pub sentence: String,
 }
 
-/// Bytes of the longest sentence that is read: longer ones are tables, or code.
+/// Bytes of the longest sentence that is read: longer ones are tables or code.
 const MOST_BYTES: usize = 2000;
 
-/// Passes the relations of a text to `take`, in the order of the text, each once a sentence; with
-/// `modifiers` also each entity found that has several words, under its last word.
+/// Passes the relations of a text to `take`, in the order of the text, each once per sentence. With `modifiers` also
+/// passes each entity found that has several words, under its last word.
 ///
 /// # Errors
 /// The first error of `take`, which ends the extraction.
@@ -74,7 +76,7 @@ fn relation(parent: String, child: String, relation: &'static str, sentence: &st
     Relation { parent, child, relation, sentence: sentence.to_string() }
 }
 
-/// Where the words of the next match begin: with its subject, if it has one.
+/// Where the part of the next match begins: at its subject, if it has one.
 fn next_begins(sentence: &Sentence<'_>, m: &Match, next: &Match) -> usize {
     let has_subject = matches!(next.side, Side::SubjectIsParent | Side::SubjectIsChild);
     let subjects = if has_subject { phrases::subjects(sentence, m.end, next.start) } else { None };
@@ -118,8 +120,7 @@ fn add(found: &mut Vec<Relation>, relation: Relation) {
     }
 }
 
-/// Each entity of several words under its last one; without names (capitals inside), and entities
-/// with "of".
+/// Places each entity of several words under its last word; leaves out names (capitals inside) and entities with "of".
 fn modifiers_of(relations: &[Relation]) -> Vec<Relation> {
     let mut found = Vec::new();
     for of in relations {

@@ -4,13 +4,13 @@ use super::rules::is_adverb;
 use super::words::{Sentence, is_among};
 use std::ops::Range;
 
-/// A noun phrase: tokens of a sentence.
+/// A noun phrase, as a range of tokens of a sentence.
 pub type Phrase = Range<usize>;
 
 /// Words of the longest phrase.
 const MOST_WORDS: usize = 7;
 
-/// Words that may precede a phrase and are no part of it.
+/// Words that may precede a phrase and are not part of it.
 const DETERMINERS: &str = "the a an this that these those its their his her our your my each every all any some many \
     most several various different numerous few more other another certain both such one two \
     three four five six seven eight nine ten eleven twelve twenty hundred thousand million \
@@ -20,7 +20,7 @@ const DETERMINERS: &str = "the a an this that these those its their his her our 
 /// Determiners that cannot stand inside a phrase, except after "of".
 const ARTICLES: &str = "the a an this these those its their his her our your my every";
 
-/// Words that are in no phrase: after one (or before it) another part of the sentence begins.
+/// Words that are in no phrase: another part of the sentence begins after one (or before it).
 const STOPS: &str = "in on at for with by from to into as than under above between among through during until \
     till before after within without against about over near like unlike via per towards \
     across behind beyond upon around despite except excluding according due which who whom \
@@ -59,7 +59,7 @@ pub fn subjects(sentence: &Sentence<'_>, from: usize, mut end: usize) -> Option<
     }
     let start = start.map_or(from, |i| i + 1);
     let mut parts = split(sentence, start, end);
-    // After another match: its objects come first, then a new subject.
+    // After another match, the objects of that match come first, then a new subject.
     let is_list = parts.len() > 1
         && from == 0
         && parts.last().is_some_and(|(_, by)| matches!(*by, "and" | "or"));
@@ -78,7 +78,8 @@ pub fn subjects(sentence: &Sentence<'_>, from: usize, mut end: usize) -> Option<
     parts.into_iter().map(|(part, _)| whole(sentence, part.start, part.end)).collect()
 }
 
-/// The phrases of a list from `start`, up to its end or to something that is no noun phrase. Without `of` a phrase must not hold a verb.
+/// The phrases of a list from `start`, up to the list's end or to a part that is not a noun phrase. Without `of` a
+/// phrase must not contain a verb.
 pub fn list_after(sentence: &Sentence<'_>, start: usize, end: usize, of: bool) -> Vec<Phrase> {
     let end = (start..end).find(|&i| ends_list(sentence.small(i))).unwrap_or(end);
     let mut found = Vec::new();
@@ -112,7 +113,8 @@ pub fn list_after(sentence: &Sentence<'_>, start: usize, end: usize, of: bool) -
     found
 }
 
-/// Whether this is like "raising taxes", which is no thing, unlike "a warning light", "building", "string instrument".
+/// Whether a part is like "raising taxes", which is not a thing, unlike "a warning light", "building", "string
+/// instrument".
 fn is_gerund(sentence: &Sentence<'_>, part: &Range<usize>) -> bool {
     // A verb has a vowel before its ending.
     let stem = sentence.small(part.start).strip_suffix("ing");
@@ -121,12 +123,12 @@ fn is_gerund(sentence: &Sentence<'_>, part: &Range<usize>) -> bool {
         && !sentence.is(part.start + 1, "of")
 }
 
-/// Whether a word inside ends like a plural or a verb, as in "warfarin requires monitoring".
+/// Whether a word inside a phrase ends like a plural or a verb, as in "warfarin requires monitoring".
 fn holds_verb(sentence: &Sentence<'_>, phrase: &Phrase) -> bool {
     (phrase.start + 1..phrase.end.saturating_sub(1)).any(|i| is_plural(sentence.small(i)))
 }
 
-/// The list that ends at `end`, from "and other" backwards.
+/// The list that ends at `end`, read backwards from "and other".
 pub fn list_before(sentence: &Sentence<'_>, from: usize, mut end: usize) -> Option<Vec<Phrase>> {
     if end > from && sentence.is(end - 1, ",") {
         end -= 1;
@@ -138,7 +140,7 @@ pub fn list_before(sentence: &Sentence<'_>, from: usize, mut end: usize) -> Opti
     let parts = split(sentence, start, end);
     let mut phrases = Vec::new();
     for (n, (part, _)) in parts.iter().enumerate() {
-        // A subject and a verb may precede the first one.
+        // A subject and a verb may precede the first phrase.
         let phrase = if n == 0 {
             nearest_before(sentence, part.start, part.end)
         } else {
@@ -149,7 +151,7 @@ pub fn list_before(sentence: &Sentence<'_>, from: usize, mut end: usize) -> Opti
     (!phrases.is_empty()).then_some(phrases)
 }
 
-/// The phrase that ends at `end`; only its last word if there may be a verb in it.
+/// The phrase that ends at `end`; only its last word if the phrase may contain a verb.
 pub fn nearest_before(sentence: &Sentence<'_>, from: usize, mut end: usize) -> Option<Phrase> {
     if end > from && sentence.is(end - 1, ",") {
         end -= 1;
@@ -161,7 +163,7 @@ pub fn nearest_before(sentence: &Sentence<'_>, from: usize, mut end: usize) -> O
             || is_among(SPOILERS, sentence.small(i))
     });
     let start = edge.map_or(from, |i| i + 1);
-    // An article marks its beginning.
+    // An article marks the beginning of the phrase.
     let article = (start..end).rev().find(|&i| is_among(ARTICLES, sentence.small(i)));
     let start = article.unwrap_or(start);
     let phrase = whole(sentence, start, end)?;
@@ -170,7 +172,7 @@ pub fn nearest_before(sentence: &Sentence<'_>, from: usize, mut end: usize) -> O
     if after_pronoun || verb_inside { whole(sentence, end - 1, end) } else { Some(phrase) }
 }
 
-/// The class after "and other": up to its first plural, or up to where the phrase must end.
+/// The class after "and other": up to its first plural, or to where the phrase must end.
 pub fn class_after(sentence: &Sentence<'_>, start: usize, end: usize) -> Option<Phrase> {
     for i in start..end {
         let ends = !sentence.is_word(i)
@@ -186,7 +188,7 @@ pub fn class_after(sentence: &Sentence<'_>, start: usize, end: usize) -> Option<
     whole(sentence, start, end)
 }
 
-/// The tokens as one noun phrase, without determiners and the like before it; None if they are none.
+/// The tokens as one noun phrase, without determiners and similar words before it; None if they are not a noun phrase.
 pub fn whole(sentence: &Sentence<'_>, mut start: usize, mut end: usize) -> Option<Phrase> {
     while end > start
         && (!sentence.is_word(end - 1)
@@ -195,7 +197,7 @@ pub fn whole(sentence: &Sentence<'_>, mut start: usize, mut end: usize) -> Optio
     {
         end -= 1;
     }
-    // A quotation mark without its counterpart in the phrase.
+    // Drop a quotation mark without its counterpart in the phrase.
     while start < end
         && is_quote(sentence.small(start))
         && !(start + 1..end).any(|i| is_quote(sentence.small(i)))
@@ -224,7 +226,7 @@ pub fn whole(sentence: &Sentence<'_>, mut start: usize, mut end: usize) -> Optio
     };
     let empty =
         words == 0 || words > MOST_WORDS || is_determiner(sentence.small(start)) && words == 1;
-    // "part of the money", "set of".
+    // Leave out shares and amounts, such as "part of the money", "set of".
     let share = matches!(sentence.small(start), "part" | "parts" | "rest" | "half");
     let part_of = share && sentence.is(start + 1, "of")
         || words > 0 && (sentence.is(start, "of") || sentence.is(end - 1, "of"));

@@ -2,7 +2,7 @@
 
 use super::words::{Sentence, is_among};
 
-/// On which side of the phrase parent and children are.
+/// The sides of the phrase on which the parent and the children are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Side {
     /// The nephron *consists of* A and B.
@@ -17,7 +17,7 @@ pub enum Side {
     ListThenClass,
 }
 
-/// A phrase found: tokens `start` to `end`.
+/// A phrase that was found: tokens `start` to `end`.
 pub struct Match {
     pub start: usize,
     pub end: usize,
@@ -62,7 +62,7 @@ const RULES: [Rule; 19] = [
     Rule("and|or other", Side::ListThenClass, "and other"),
 ];
 
-/// The rules' phrases in a sentence, from left to right; at each place the first rule that matches.
+/// The phrases of the rules that occur in a sentence, from left to right; at each place the first rule that matches.
 pub fn matches(sentence: &Sentence<'_>) -> Vec<Match> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -96,7 +96,7 @@ fn step(sentence: &Sentence<'_>, mut at: usize, part: &str) -> Option<usize> {
     optional.then_some(at)
 }
 
-/// Words that may be beside a verb without changing the sense, unlike "hardly" and "partly".
+/// Words that may be beside a verb without changing the sense (unlike "hardly" and "partly").
 pub fn is_adverb(word: &str) -> bool {
     const ADVERBS: &str = "also mainly mostly usually often typically generally primarily chiefly largely \
         commonly normally essentially then now still always currently today directly strongly \

@@ -2,7 +2,7 @@
 
 use cftrag_core::Interruptible;
 
-/// Words after which a full stop ends no sentence.
+/// Words after which a full stop does not end the sentence.
 const ABBREVIATIONS: &str = "dr mr mrs ms prof st e.g i.e vs no nos fig figs approx inc ltd co jr sr cf ca vol dept \
     univ al resp p pp";
 
@@ -11,8 +11,8 @@ pub fn is_among(list: &str, word: &str) -> bool {
     list.split(' ').any(|listed| listed == word)
 }
 
-/// The sentences of a text, without the blanks around them. One ends at . ! ? with a blank behind and no small letter after that, or at
-/// an empty line.
+/// The sentences of a text, without the blanks around them. A sentence ends at . ! ? followed by a blank and no small
+/// letter after that, or at an empty line.
 pub struct Sentences<'t>(pub &'t str);
 
 impl<'t> Sentences<'t> {
@@ -60,10 +60,10 @@ fn is_abbreviation(before: &str) -> bool {
         || word.chars().count() == 1 && word.chars().all(char::is_uppercase)
 }
 
-/// A sentence cut into words and single marks. Text in brackets is left out.
+/// A sentence, cut into words and single marks. Text in brackets is left out.
 pub struct Sentence<'t> {
     pub whole: &'t str,
-    /// Where each token is in `whole`.
+    /// The range of each token in `whole`.
     tokens: Vec<(usize, usize)>,
     /// The tokens in lower case.
     small: Vec<String>,
@@ -84,7 +84,7 @@ impl<'t> Sentence<'t> {
                     chars.next();
                 }
             }
-            // "Dr. Meyer": the stop belongs to the word.
+            // "Dr. Meyer": the full stop belongs to the word.
             if whole[end..].starts_with(". ") && is_abbreviation(&whole[..end]) {
                 end += 1;
                 chars.next();
@@ -111,7 +111,7 @@ impl<'t> Sentence<'t> {
         self.whole.trim_end_matches(['"', '”', ')']).ends_with('?')
     }
 
-    /// A token in lower case; empty past the end.
+    /// A token in lower case; empty after the last token.
     pub fn small(&self, i: usize) -> &str {
         self.small.get(i).map_or("", |word| word)
     }
@@ -140,7 +140,7 @@ impl<'t> Sentence<'t> {
     }
 }
 
-/// Whether a character continues a word, given what follows it.
+/// Whether a character continues a word, given the text after it.
 fn in_word(c: char, rest: &str) -> bool {
     let joins = matches!(c, '-' | '\'' | '’' | '.' | '/' | '&' | '_' | '+' | '#' | '\u{301}');
     c.is_alphanumeric()

@@ -1,10 +1,9 @@
 //! Step 2: removes tree nodes until the tree is low enough.
 //!
-//! Removing node v moves its children under its parent p, which costs `s(v) log2(vol(p) / vol(v))`,
-//! and s(p) becomes s(p) + s(v). So costs only rise, and a cost in the heap is a lower bound.
-//! The cheapest are removed until a few levels more are left than allowed ([`spare`]). Of the
-//! nodes left then, the best are found exactly: bottom-up, for each nearest ancestor that might
-//! stay and each number of levels that might be left under it.
+//! Removing node v moves its children under its parent p. This costs `s(v) log2(vol(p) / vol(v))`, and s(p) becomes
+//! s(p) + s(v). So costs only rise, and a cost in the heap is a lower bound. The cheapest nodes are removed until only
+//! a few more levels are left than allowed ([`spare`]). Among the nodes left then, the best choice is found exactly:
+//! bottom-up, for each nearest ancestor that might stay and each number of levels that might be left under it.
 
 use super::bits;
 use super::tree::Tree;
@@ -12,14 +11,13 @@ use cftrag_core::{index, word};
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
-/// A tree node is removed if its cost in the heap is at least this share of its cost now. (Why:
-/// merge.rs.)
+/// A tree node is removed if its cost in the heap is at least this share of its present cost; merge.rs has the reason.
 const ENOUGH: f64 = 31.0 / 32.0;
 /// Tree nodes taken from the heap between two checks for interrupts.
 const BREATH: usize = 1 << 14;
 
-/// Levels left for the exact choice beyond those allowed: a choice is a bit for each level above
-/// and each number of levels left, and all bits must fit into a word.
+/// Levels left for the exact choice beyond those allowed. A choice has one bit for each level above and each number of
+/// levels left, and all bits must fit into a word.
 const fn spare(height: usize) -> usize {
     let most = (64 / height).saturating_sub(height);
     if most < 8 { most } else { 8 }
@@ -28,7 +26,7 @@ const fn spare(height: usize) -> usize {
 /// Removes tree nodes until no leaf is deeper than `height`.
 pub(super) fn compress(tree: &mut Tree, height: usize, check_interrupts: &mut dyn FnMut()) {
     let order = cheapest_first(tree, check_interrupts);
-    // How many to remove until the tree is low enough: removing more never makes it higher.
+    // The number of nodes to remove until the tree is low enough: removing more never makes it higher.
     let (mut few, mut enough) = (0, order.len());
     while few < enough {
         let middle = few + (enough - few) / 2;
@@ -50,7 +48,7 @@ pub(super) fn compress(tree: &mut Tree, height: usize, check_interrupts: &mut dy
     }
 }
 
-/// A tree node, and a lower bound of what removing it costs.
+/// A tree node, and a lower bound of the cost of removing it.
 struct Cheap(f64, u32);
 
 impl Ord for Cheap {
@@ -121,7 +119,7 @@ fn staying(above: &mut [u32], gone: &[bool], node: u32) -> u32 {
     }
 }
 
-/// The depth of the deepest leaf without the tree nodes in `gone`.
+/// The depth of the deepest leaf if the tree nodes in `gone` are removed.
 fn height_without(tree: &Tree, gone: &[u32]) -> usize {
     let mut step = vec![1; tree.parent.len()];
     gone.iter().for_each(|&node| step[index(node)] = 0);
@@ -132,11 +130,11 @@ fn height_without(tree: &Tree, gone: &[u32]) -> usize {
     depth[..tree.leaves].iter().copied().max().unwrap_or(0)
 }
 
-/// Which tree nodes stay, so that no leaf is deeper than `height` and most is saved.
+/// Chooses the tree nodes that stay, so that no leaf is deeper than `height` and the most is saved.
 ///
-/// For each node v: the most that it and all under it can save, if the nearest ancestor that stays
-/// is at depth a, and n tree nodes may stay on any path down from there. Either v is removed, and
-/// its s counts for that ancestor, or it stays, and n - 1 may stay under it.
+/// For each node v it computes the most that v and all nodes under it can save if the nearest ancestor that stays is at
+/// depth a, and n tree nodes may stay on any path down from there. Either v is removed, and its s counts for that
+/// ancestor, or v stays, and n - 1 may stay under it.
 fn choose(tree: &Tree, height: usize) -> Vec<bool> {
     let (root, depth) = (tree.root(), tree.depths());
     let cell = |above: usize, left: usize| above * height + left;
@@ -167,7 +165,7 @@ fn choose(tree: &Tree, height: usize) -> Vec<bool> {
         sum.iter_mut().zip(&best).for_each(|(sum, best)| *sum += best);
     }
     let mut stays = tree.stays.clone();
-    // For each node: the depth of the nearest one that stays, itself or above; how many may below.
+    // For each node: the depth of the nearest one that stays, itself or above, and how many may stay below.
     let mut place = vec![(0, height - 1); root + 1];
     for v in (tree.leaves..root).rev().filter(|&v| tree.stays[v]) {
         let (above, left) = place[index(tree.parent[v])];

@@ -1,11 +1,12 @@
-//! An encoding tree of a network, and its entropy in bits: computed by the definition, not from
-//! the savings that the steps counted.
+//! An encoding tree of a network, and its entropy in bits. The entropy is computed by the definition, not from the
+//! savings that the steps counted.
 
 use super::preorder::{Children, preorder};
 use super::{Network, bits};
 use cftrag_core::{index, word};
 
-/// Leaves are 0 to n - 1, the network's nodes. The root is n; other tree nodes follow in preorder.
+/// An encoding tree. Leaves are 0 to n - 1, the network's nodes. The root is n; the other tree nodes follow in
+/// preorder.
 pub struct Encoding {
     leaves: u32,
     /// The root is its own parent.
@@ -13,17 +14,17 @@ pub struct Encoding {
     volume: Vec<f64>,
     /// The weight of the edges with one end under a node.
     cut: Vec<f64>,
-    /// For a tree node: its place among those under one parent, from 1.
+    /// For a tree node: its position among the tree nodes under the same parent, from 1.
     place: Vec<u32>,
-    /// For a tree node: the leaf with the highest degree under it, the first of several.
+    /// For a tree node: the leaf under it with the highest degree, the first of several.
     hub: Vec<u32>,
     members: Children,
 }
 
 impl Encoding {
-    /// `parent`: a tree node for each leaf (0 to n - 1) and tree node (from n); that of the last,
-    /// the root, does not matter. Tree nodes without leaves are left out; those under one parent
-    /// are ordered by volume, largest first, then by their smallest leaf. None: there is a cycle.
+    /// Makes the tree of `parent`, which has a tree node for each leaf (0 to n - 1) and tree node (from n); the entry
+    /// of the last, the root, does not matter. Tree nodes without leaves are left out; those under one parent are
+    /// ordered by volume, largest first, then by their smallest leaf. None if there is a cycle.
     ///
     /// # Panics
     /// If a parent is a leaf or no node.
@@ -84,19 +85,19 @@ impl Encoding {
         self.members.of(node)
     }
 
-    /// A tree node's place among the tree nodes under one parent, from 1.
+    /// The position of a tree node among the tree nodes under the same parent, from 1.
     #[must_use]
     pub fn place(&self, node: u32) -> u32 {
         self.place[index(node)]
     }
 
-    /// For a tree node: the leaf with the highest degree under it, the first of several.
+    /// The leaf under a tree node that has the highest degree, the first of several.
     #[must_use]
     pub fn hub(&self, node: u32) -> u32 {
         self.hub[index(node)]
     }
 
-    /// A node's or leaf's term of the definition, in bits. The root's is 0.
+    /// The term of a tree node or leaf in the definition, in bits. The root's is 0.
     #[must_use]
     pub fn bits(&self, node: u32) -> f64 {
         let (cut, volume) = (self.cut[index(node)], self.volume[index(node)]);

@@ -1,11 +1,11 @@
-//! Step 1: clusters merge two by two, always a pair that is (nearly) the closest, until no edge
-//! joins two of them. Then a root above them all.
+//! Step 1: merges clusters two by two, always a pair that is (nearly) the closest, until no edge joins two of them.
+//! Then puts a root above them all.
 //!
-//! The closeness of clusters a and b is `w(a, b) V / (vol(a) vol(b))`, how much more often an edge
-//! joins them than chance would (the inverse of the distance of Bonald, Charpentier, Galland and
-//! Hollocou 2018). While w stays the same, it only falls, so a closeness in the queue is an upper
-//! bound: the top is computed anew, and goes back unless [`ENOUGH`] of it is left. Without that
-//! factor the pairs of a hub with 100,000 neighbours would each be computed anew as many times.
+//! The closeness of clusters a and b is `w(a, b) V / (vol(a) vol(b))`: how much more often an edge joins them than
+//! chance would (the inverse of the distance of Bonald, Charpentier, Galland and Hollocou 2018). While w stays the
+//! same, closeness only falls, so a closeness in the queue is an upper bound. That of the top pair is computed again,
+//! and the pair goes back into the queue unless [`ENOUGH`] of it is left. Without that factor, each pair of a hub with
+//! 100,000 neighbours would be computed again as many times.
 
 use super::Network;
 use super::queue::Queue;
@@ -15,23 +15,23 @@ use std::cmp::Ordering;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A pair merges if it is at least this close, relative to the closest that there might be.
+/// A pair merges if it is at least this close, relative to the closest pair that there might be.
 const ENOUGH: f64 = 31.0 / 32.0;
-/// Bits of a number's mantissa that tell layers of the queue apart, so that [`ENOUGH`] is a layer.
+/// Bits of a number's mantissa that distinguish layers of the queue, chosen so that [`ENOUGH`] is one layer.
 const LAYER_BITS: u32 = 5;
-/// Pairs taken from the queue, some microseconds each, between two checks for interrupts.
+/// Pairs taken from the queue between two checks for interrupts; each takes some microseconds.
 const BREATH: usize = 1 << 12;
-/// Pairs that the queue may hold beyond twice those at first.
+/// Pairs that the queue may hold in addition to twice the initial number.
 const SPARE: usize = 1 << 14;
 
-/// Clusters by their neighbours. A cluster keeps the number of the one it grew from.
+/// Clusters by their neighbours. A merged cluster keeps the number of one of the two.
 struct Clusters {
     neighbours: Vec<HashMap<u32, f64, BuildHasherDefault<Spread>>>,
     volume: Vec<f64>,
     total: f64,
 }
 
-/// A simple hash, enough for numbers that nobody chooses.
+/// A simple hash, enough for numbers that users cannot choose.
 #[derive(Default)]
 struct Spread(u64);
 
@@ -63,9 +63,9 @@ impl Pair {
         (self.a, self.b)
     }
 
-    /// The layer in the queue: exponent and first bits of a number that is not negative. A pair that is
-    /// no longer close enough leaves its layer, which is less than a 32nd wide. NaN (0 times infinity
-    /// where weights are far apart) comes before all others or after them, by its sign.
+    /// The layer in the queue: the exponent and the first bits of a number that is not negative. A pair that is no
+    /// longer close enough leaves its layer, which is less than a 32nd wide. NaN (0 times infinity where weights are
+    /// far apart) comes before or after all other numbers, by its sign.
     fn layer(&self) -> u32 {
         if self.close.is_sign_negative() {
             return 0;
@@ -108,8 +108,7 @@ impl Clusters {
         Clusters { neighbours, volume, total: network.volume() }
     }
 
-    /// The weight between two clusters that are neighbours. Reads the smaller map: a hub's is in no
-    /// cache.
+    /// The weight between two clusters that are neighbours. Reads the smaller map, because a hub's map is in no cache.
     fn between(&self, a: u32, b: u32) -> Option<f64> {
         let (of, other) = (&self.neighbours[index(a)], &self.neighbours[index(b)]);
         if of.len() <= other.len() { of.get(&b).copied() } else { other.get(&a).copied() }
@@ -131,8 +130,8 @@ impl Clusters {
         Queue::new(each, Pair::layer)
     }
 
-    /// Merges two clusters into the one with more neighbours, whose number it returns, with the
-    /// weight between them. Pairs whose bound rose are pushed.
+    /// Merges two clusters into the one with more neighbours; returns its number and the weight between the two. Pushes
+    /// the pairs whose bound rose.
     fn merge(&mut self, pair: Pair, pairs: &mut Queue<Pair>) -> (u32, f64) {
         let size = |cluster: u32| self.neighbours[index(cluster)].len();
         let (keep, gone) =
@@ -157,7 +156,7 @@ impl Clusters {
     }
 }
 
-/// Binary trees under one root.
+/// Merges all clusters: binary trees under one root.
 pub(super) fn merge(network: &Network, check_interrupts: &mut dyn FnMut()) -> Tree {
     let n = index(network.nodes());
     let mut clusters = Clusters::of(network, check_interrupts);

@@ -9,14 +9,14 @@
 //!
 //! bits, where vol(a) sums the degrees of the leaves under a, and g(a) the weights of the edges
 //! with one end under a. The tree's structural entropy is the sum; with all leaves under the root
-//! it is the graph's one-dimensional entropy. Written by edges it is
+//! it is the graph's one-dimensional entropy. Summed by edges it is
 //!
 //! ```text
 //!   H = 1 / V * ( sum over edges of 2 w log2 vol(lowest tree node above both ends)
 //!               - sum over nodes of d log2 d )
 //! ```
 //!
-//! so a tree node saves `s log2(V / vol)`, s being twice the weight between its children.
+//! so a tree node saves `s log2(V / vol)`, where s is twice the weight between its children.
 //!
 //! **Algorithm** (merge and compress as in SEP and T-Retriever), each step deterministic:
 //!
@@ -25,9 +25,9 @@
 //!    of those left the best choice for the allowed height is found exactly.
 //! 3. refine.rs: leaves move to where their neighbours are while that saves.
 //!
-//! SEP merges the pair that saves most at once. That makes one cluster absorb its neighbours one by
-//! one: for a graph of 100 planted groups (examples/hierarchy.rs) its trees of height 3 keep 12.7 of
-//! 13.3 bits, while the planted tree has 8.5, as these do.
+//! SEP merges the pair that saves most at once. Then one cluster absorbs its neighbours one by one: for a graph of 100
+//! planted groups (examples/hierarchy.rs) the trees of SEP with height 3 keep 12.7 of 13.3 bits, while the planted tree
+//! and the trees built here have 8.5.
 //!
 //! Self-edges are ignored. Parallel edges count as one, with their weights added.
 
@@ -43,11 +43,11 @@ mod tree;
 pub use encoding::Encoding;
 pub use network::Network;
 
-/// The greatest height of a tree; more gains nothing, and makes walks over it slower.
+/// The greatest height of a tree; greater heights gain nothing, and make walks over the tree slower.
 pub const MAX_HEIGHT: usize = 16;
 
-/// An encoding tree of the network: each node is a leaf once, no path from the root has more than
-/// `height` steps. `check_interrupts` is called now and then, and may stop the work by a panic.
+/// Builds an encoding tree of the network: each node is a leaf once, and no path from the root has more than `height`
+/// steps. `check_interrupts` is called now and then, and may stop the work by a panic.
 ///
 /// # Panics
 /// If `height` is 0 or above [`MAX_HEIGHT`].

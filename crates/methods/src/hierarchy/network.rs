@@ -6,16 +6,16 @@ use cftrag_core::{index, word};
 use std::cmp::Ordering;
 
 pub struct Network {
-    /// (a, b, weight), a < b, weight > 0, in order.
+    /// Edges (a, b, weight) with a < b and weight > 0, sorted.
     edges: Vec<(u32, u32, f64)>,
     degrees: Vec<f64>,
     volume: f64,
 }
 
 impl Network {
-    /// Nodes are 0 to `nodes` - 1. Weights are not negative; edges of weight 0 and self-edges
-    /// are ignored. The order of `edges` does not matter, to the last bit. `check_interrupts` is called
-    /// now and then, and may stop the work by a panic.
+    /// Makes a network of nodes 0 to `nodes` - 1. Weights are not negative; edges of weight 0 and self-edges are
+    /// ignored. The order of `edges` does not change a bit of the result. `check_interrupts` is called now and then,
+    /// and may stop the work by a panic.
     ///
     /// # Panics
     /// If an edge names another node.
@@ -66,7 +66,7 @@ impl Network {
         self.degrees[index(node)]
     }
 
-    /// The node with the higher degree; the first if they are equal. `u32::MAX` is no node.
+    /// The node with the higher degree; the first if the degrees are equal. `u32::MAX` stands for no node.
     pub(super) fn higher(&self, a: u32, b: u32) -> u32 {
         let degree = |node: u32| self.degrees.get(index(node)).copied().unwrap_or(-1.0);
         match degree(a).total_cmp(&degree(b)) {
@@ -81,13 +81,13 @@ impl Network {
         &self.edges
     }
 
-    /// The entropy of the tree with all nodes under the root: that of a step of a random walk.
+    /// The entropy of the tree with all nodes under the root: the entropy of a step of a random walk.
     #[must_use]
     pub fn entropy(&self) -> f64 {
         (0..self.nodes()).map(|node| self.surprise(node)).sum()
     }
 
-    /// What a node adds to [`Network::entropy`].
+    /// The term of a node in [`Network::entropy`].
     #[must_use]
     pub fn surprise(&self, node: u32) -> f64 {
         let degree = self.degree(node);

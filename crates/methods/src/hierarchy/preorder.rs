@@ -10,7 +10,7 @@ pub(super) struct Children {
 }
 
 impl Children {
-    /// `parent`: pairs of node and parent, which is below `nodes`. Children keep this order.
+    /// Takes pairs of a node and its parent, which is below `nodes`. Children keep the order of the pairs.
     pub fn new(nodes: usize, parent: impl Iterator<Item = (u32, u32)> + Clone) -> Children {
         let mut first = vec![0; nodes + 1];
         parent.clone().for_each(|(_, above)| first[index(above) + 1] += 1);
@@ -28,13 +28,12 @@ impl Children {
     }
 }
 
-/// Renumbers the tree nodes: returns the new parents of leaves (0 to n - 1) and tree nodes. The root
-/// is n, the others follow in preorder; those under one parent are ordered by volume, largest first,
-/// then by their smallest leaf. Also returns each tree node's place among these, from 1. Tree nodes
-/// without leaves are left out.
+/// Renumbers the tree nodes: returns the new parents of leaves (0 to n - 1) and tree nodes. The root is n, the others
+/// follow in preorder; those under one parent are ordered by volume, largest first, then by their smallest leaf. Also
+/// returns the position of each tree node among those under its parent, from 1. Tree nodes without leaves are left out.
 ///
-/// `parent`: a tree node for each leaf and tree node; that of the last, the root, does not matter.
-/// None: there is a cycle.
+/// `parent` has a tree node for each leaf and tree node; the entry of the last, the root, does not matter. None if
+/// there is a cycle.
 pub(super) fn preorder(network: &Network, parent: &[u32]) -> Option<(Vec<u32>, Vec<u32>)> {
     let (leaves, root) = (index(network.nodes()), parent.len() - 1);
     let children = Children::new(parent.len(), (0..).zip(parent[..root].iter().copied()));

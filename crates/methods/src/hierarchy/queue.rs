@@ -1,28 +1,27 @@
-//! A priority queue whose greatest element is mostly replaced by a smaller one, and seldom removed.
+//! A priority queue whose greatest element is usually replaced by a smaller one, and seldom removed.
 //!
-//! Only the current layer is in order. The others are unsorted; a greater element never has a lower
-//! layer. A replaced element goes to the end of its new layer, and a layer is sorted when its turn
-//! comes.
+//! Only the current layer is sorted; the others are not. A greater element never has a lower layer. A replaced element
+//! goes to the end of its new layer, and a layer is sorted when its turn comes.
 //!
 //! ```text
 //!   layers  [ 7: . . . ]  [ 8: . ]  [ 11: . . ]  |  in turn, sorted: . . .   and what came since: . .
 //! ```
 //!
-//! In a heap, each replacement of one of n equal elements sinks down to the leaves, through memory
-//! that is in no cache: this took most of the time for a star, and grew faster than the star.
-//! Elements come in their order, exactly as from any heap.
+//! In a heap, each replacement of one of n equal elements sinks to the leaves, through memory that is in no cache: this
+//! took most of the time for a star, and grew faster than the star. Elements leave the queue in their order, exactly as
+//! they leave a heap.
 
 use std::collections::{BTreeMap, BinaryHeap};
 
 pub(super) struct Queue<T> {
-    /// The layer of an element: never lower for a greater one.
+    /// The layer of an element; a greater element never has a lower layer.
     layer: fn(&T) -> u32,
-    /// Elements below the turn, in no order; no layer is empty.
+    /// Elements in layers below the current one, unsorted; no layer is empty.
     layers: BTreeMap<u32, Vec<T>>,
     /// The current layer, and its remaining elements, the greatest last.
     turn: u32,
     sorted: Vec<T>,
-    /// Elements added since its turn began that belong to this layer or a higher one.
+    /// Elements added since the current layer began that belong to it or to a higher one.
     later: BinaryHeap<T>,
     len: usize,
 }

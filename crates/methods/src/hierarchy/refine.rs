@@ -1,8 +1,8 @@
 //! Step 3: moves leaves to where their neighbours are, while that saves.
 //!
-//! If v of degree d moves from tree node A to tree node B, then for the nodes from A up to the
-//! lowest node C above both, volumes fall by d and s loses the edges of v; from B up to C it is
-//! the reverse; and s(C) changes by the difference of the two sides. All else stays.
+//! If v of degree d moves from tree node A to tree node B, then for the nodes from A up to the lowest node C above
+//! both, volumes fall by d and s loses the edges of v; for those from B up to C the reverse holds; and s(C) changes by
+//! the difference of the two sides. Nothing else changes.
 
 use super::Network;
 use super::tree::Tree;
@@ -12,7 +12,7 @@ use cftrag_core::{index, word};
 const ROUNDS: usize = 10;
 /// Leaves tried between two checks for interrupts.
 const BREATH: usize = 1 << 12;
-/// The least a move must save, relative to the volume: less may be rounding, and never end.
+/// The least that a move must save, relative to the volume. Smaller savings may be rounding, and moves might never end.
 const LEAST: f64 = 1e-12;
 
 struct Moves<'a> {
@@ -20,7 +20,7 @@ struct Moves<'a> {
     depth: Vec<usize>,
     /// For the current leaf: the weight of its edges to leaves under each tree node.
     under: Vec<f64>,
-    /// The tree nodes where this weight is not 0.
+    /// The tree nodes for which this weight is not 0.
     near: Vec<u32>,
 }
 
@@ -112,8 +112,7 @@ impl Moves<'_> {
         best.1 != from
     }
 
-    /// What moving the leaf saves, times the volume. Calls `change` with each node's changes of volume
-    /// and s.
+    /// What moving the leaf saves, times the volume. Calls `change` with the change of volume and of s of each node.
     fn climb(&self, leaf: usize, to: usize, mut change: impl FnMut(usize, f64, f64)) -> f64 {
         let (tree, degree) = (&*self.tree, self.tree.volume[leaf]);
         let (mut a, mut b) = (index(tree.parent[leaf]), to);

@@ -1,4 +1,4 @@
-//! Trees against the literal definition, and against known structures of graphs.
+//! Compares trees with the literal definition, and with known structures of graphs.
 
 use super::tree::Tree;
 use super::{Encoding, MAX_HEIGHT, Network, build, compress, merge, refine};
@@ -9,8 +9,8 @@ use std::collections::HashSet;
 
 type Edges = Vec<(u32, u32, f64)>;
 
-/// Few nodes, so that there are parallel edges, self-edges and nodes without any; weights of all
-/// sizes, some of them 0.
+/// Few nodes, so that there are parallel edges, self-edges and nodes without edges; weights of all sizes, some of them
+/// 0.
 fn graphs() -> impl Strategy<Value = (usize, Edges)> {
     (1_usize..30).prop_flat_map(|nodes| {
         let node = 0..u32::try_from(nodes).unwrap();
@@ -19,7 +19,7 @@ fn graphs() -> impl Strategy<Value = (usize, Edges)> {
     })
 }
 
-/// The leaves under a tree node, by walking up from each.
+/// The leaves under a tree node, found by walking up from each leaf.
 fn under(encoding: &Encoding, nodes: u32, node: u32) -> HashSet<u32> {
     (0..nodes).filter(|&leaf| way_up(encoding, leaf).any(|above| above == node)).collect()
 }
@@ -30,7 +30,7 @@ fn way_up(encoding: &Encoding, node: u32) -> impl Iterator<Item = u32> + '_ {
     })
 }
 
-/// The definition, taken literally: cuts and volumes from the original edges.
+/// The entropy by the literal definition: cuts and volumes from the original edges.
 fn literal(encoding: &Encoding, nodes: u32, edges: &Edges) -> f64 {
     let joins = || edges.iter().filter(|&&(a, b, _)| a != b);
     let total: f64 = joins().map(|&(_, _, weight)| 2.0 * weight).sum();
@@ -62,7 +62,7 @@ fn parents(encoding: &Encoding) -> Vec<u32> {
     (0..encoding.tree_nodes().end).map(|node| encoding.parent(node)).collect()
 }
 
-/// The entropy of the tree by the steps' own accounts.
+/// The entropy of the tree from what the steps counted.
 fn believed(tree: &Tree, network: &Network) -> f64 {
     if network.volume() == 0.0 {
         return 0.0;
@@ -174,7 +174,7 @@ fn copy(tree: &Tree) -> Tree {
     }
 }
 
-/// Cliques of `size` in a ring.
+/// Cliques of `size` nodes, joined in a ring.
 fn ring(cliques: u32, size: u32) -> Network {
     let n = cliques * size;
     let mut edges = Vec::new();
@@ -186,7 +186,7 @@ fn ring(cliques: u32, size: u32) -> Network {
     Network::new(usize::try_from(n).unwrap(), edges, &mut || {})
 }
 
-/// Groups whose nodes have `within` edges inside and one anywhere.
+/// Groups whose nodes have `within` edges inside their group and one to any node.
 fn planted(groups: u32, size: u32, within: u32) -> Network {
     let n = groups * size;
     let (mut state, mut edges) = (1_u64, Vec::new());
@@ -226,7 +226,7 @@ fn planted_groups_are_found_and_beat_a_spanning_tree() {
     assert!(ours < 0.85 * spanning, "{ours} beside {spanning}");
 }
 
-/// A maximum spanning tree from node 0: each node's subtree is a community, of any height.
+/// A maximum spanning tree from node 0, in which each node's subtree is a community, of any height.
 fn spanning(network: &Network) -> Encoding {
     use petgraph::data::FromElements;
     let edges = network.edges().iter().map(|&(a, b, weight)| (a, b, -weight));
@@ -253,13 +253,13 @@ fn a_hub_is_not_looked_at_as_often_as_it_has_neighbours() {
     let star = Network::new(n, (1..30_000).map(|a| (0, a, 1.0)).collect(), &mut || {});
     let encoding = build(&star, 3, &mut || checks += 1);
     assert!(encoding.entropy() < star.entropy());
-    // Each pair is read some 32 times the logarithm of how far its closeness falls; not 30,000 times.
+    // Each pair is read some 32 times the logarithm of the factor by which its closeness falls; not 30,000 times.
     assert!(checks < 800, "{checks} checks");
 }
 
 #[test]
 fn weights_add_up_to_the_same_in_any_order() {
-    // Added one by one to the large one, the small ones would vanish.
+    // If they were added one by one to the large weight, the small ones would vanish.
     let edges = [(0, 1, 1e16), (0, 1, 1.0), (1, 0, 1.0)];
     for order in [[0, 1, 2], [1, 2, 0], [2, 0, 1], [1, 0, 2]] {
         let network = Network::new(2, order.map(|i: usize| edges[i]).to_vec(), &mut || {});

@@ -1,13 +1,12 @@
-//! A tree over the nodes of a network while it is built: the parent of each node, and what it saves.
+//! A tree over the nodes of a network, during construction: the parent of each node, and what each node saves.
 
 use super::bits;
 use cftrag_core::{index, word};
 
-/// Leaves are 0 to `leaves` - 1, tree nodes follow, the root is the last. A parent comes after its
-/// children.
+/// The tree. Leaves are 0 to `leaves` - 1, tree nodes follow, the root is the last. A parent comes after its children.
 pub(super) struct Tree {
     pub leaves: usize,
-    /// The nearest tree node above that stays; the root is its own.
+    /// The nearest tree node above that stays; the root is its own parent.
     pub parent: Vec<u32>,
     pub stays: Vec<bool>,
     pub volume: Vec<f64>,
@@ -33,7 +32,7 @@ impl Tree {
     /// What a node with this s and volume saves, times the volume of the root.
     pub fn saved(&self, between: f64, volume: f64) -> f64 {
         let whole = self.volume[self.root()];
-        // A node without leaves has volume 0, or a rest of rounding.
+        // A node without leaves has volume 0, or a small volume from rounding.
         if volume > 0.0 { between * bits(whole, volume) } else { 0.0 }
     }
 
@@ -62,7 +61,7 @@ impl Tree {
         depth
     }
 
-    /// Removes tree nodes that have less than two children after leaves moved away.
+    /// Removes tree nodes that have fewer than two children after leaves moved away.
     pub fn tidy(&mut self) {
         let mut stays = self.stays.clone();
         let (root, mut children) = (self.root(), vec![0_usize; self.parent.len()]);
@@ -72,7 +71,7 @@ impl Tree {
             children[index(self.parent[i])] += usize::from(stays[i] || children[i] == 1);
         }
         if children[root] == 1 {
-            // Everything is under one tree node, so the root takes its place.
+            // All nodes are under one tree node, so the root takes its place.
             let is_top = |&i: &usize| stays[i] && self.staying(&stays, i) == root;
             let only = (self.leaves..root).rev().find(is_top);
             only.into_iter().for_each(|i| stays[i] = false);

@@ -1,4 +1,4 @@
-//! Rule 3: which edges to remove so that no cycle is left.
+//! Rule 3: chooses the edges to remove so that no cycle is left.
 
 use super::{Graph, KNOT};
 use cftrag_core::Interruptible;
@@ -10,7 +10,7 @@ pub(super) fn closing(graph: &Graph, work: &mut Interruptible<'_>) -> Vec<bool> 
     let component = graph.components(work);
     let levels = levels(graph, &component, work);
     let order = |node: u32| (levels[index(node)], node);
-    // The edges that lead back, with the number of their knot, in the order in which they are tried.
+    // The edges that lead back, each with the number of its knot, in the order in which they are tried.
     let mut back: Vec<(u32, usize, u32, u32)> = Vec::new();
     let mut sizes = vec![0; graph.nodes()];
     for (n, (from, to)) in graph.edges().enumerate() {
@@ -37,7 +37,8 @@ pub(super) fn closing(graph: &Graph, work: &mut Interruptible<'_>) -> Vec<bool> 
     goes
 }
 
-/// Whether the edges that `leads` lets pass lead from one node to another. `seen` has marks of earlier searches; `mark` is a new one.
+/// Whether a path of edges that `leads` lets pass leads from one node to the other. `seen` has marks of earlier
+/// searches; `mark` is a new one.
 fn reaches(
     graph: &Graph,
     leads: impl Fn(usize, u32) -> bool,
@@ -64,7 +65,8 @@ fn reaches(
     false
 }
 
-/// The distance of each node from the nearest root: a node that no other leads to, or the first of a knot that nothing leads into.
+/// The distance of each node from the nearest root: a node to which no other leads, or the first node of a knot into
+/// which no edge leads.
 fn levels(graph: &Graph, component: &[u32], work: &mut Interruptible<'_>) -> Vec<u32> {
     let mut first = vec![u32::MAX; graph.nodes()];
     for node in (0..word(graph.nodes())).rev() {

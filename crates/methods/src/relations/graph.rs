@@ -1,12 +1,12 @@
-//! A graph in two arrays: the children of all nodes, and where each node's begin.
+//! A graph in two arrays: the children of all nodes, and where each node's children begin.
 
 use cftrag_core::Interruptible;
 use cftrag_core::{index, word};
 
-/// Edges between nodes 0 to n - 1, by their first node; an edge's number is its place.
+/// Edges between nodes 0 to n - 1, sorted by their first node; the number of an edge is its position.
 #[derive(Debug)]
 pub struct Graph {
-    /// Where each node's edges begin, and the end.
+    /// Where each node's edges begin, and at last the number of edges.
     starts: Vec<u32>,
     ends: Vec<u32>,
 }
@@ -15,7 +15,7 @@ impl Graph {
     /// A graph of edges that are sorted by their first node.
     ///
     /// # Panics
-    /// If they are not sorted, or one names a node that does not exist.
+    /// If the edges are not sorted, or one names a node that does not exist.
     #[must_use]
     pub fn new(nodes: usize, edges: &[(u32, u32)]) -> Graph {
         assert!(
@@ -66,25 +66,25 @@ impl Graph {
         index(self.starts[index(node)])..index(self.starts[index(node) + 1])
     }
 
-    /// Where a node's edges lead.
+    /// The nodes to which a node's edges lead.
     #[must_use]
     pub fn next(&self, node: u32) -> &[u32] {
         &self.ends[self.edges_of(node)]
     }
 
-    /// Where an edge leads.
+    /// The node to which an edge leads.
     #[must_use]
     pub fn end(&self, edge: usize) -> u32 {
         self.ends[edge]
     }
 
-    /// All edges by number.
+    /// All edges, in the order of their numbers.
     pub fn edges(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         (0..word(self.nodes())).flat_map(|from| self.next(from).iter().map(move |&to| (from, to)))
     }
 
-    /// The strongly connected component of each node: two nodes are in one if each leads to the other. No edge leads from a component to
-    /// one with a higher number. (Tarjan's algorithm, without recursion.)
+    /// The strongly connected component of each node: two nodes are in one component if each leads to the other. No
+    /// edge leads from a component to one with a higher number. (Tarjan's algorithm, without recursion.)
     #[must_use]
     pub fn components(&self, work: &mut Interruptible<'_>) -> Vec<u32> {
         const NONE: u32 = u32::MAX;

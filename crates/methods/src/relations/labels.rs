@@ -1,14 +1,14 @@
-//! Tells whether a node can be above another, by two pairs of numbers each: a "no" is certain.
+//! Tells whether a node can be above another, from two pairs of numbers for each node: a "no" is certain.
 //!
-//! A depth-first walk numbers every node after all nodes below it. So every node below another has
-//! a number between the least number below that one and its own. (GRAIL: Yildirim, Chaoji, Zaki,
-//! VLDB 2010.) Two walks, which take children in opposite orders, tell most pairs apart.
+//! A depth-first walk numbers every node after all nodes below it. So the number of a node lies between the least
+//! number below any node above it and the number of that node. (GRAIL: Yildirim, Chaoji, Zaki, VLDB 2010.) Two walks,
+//! which take children in opposite orders, exclude most pairs that no path joins.
 
 use super::Graph;
 use cftrag_core::Interruptible;
 use cftrag_core::{index, word};
 
-/// For each walk: the least number below each node (itself included), and its own.
+/// For each walk and node: the least number below the node (itself included), and the node's own.
 pub(super) struct Labels([Vec<(u32, u32)>; 2]);
 
 impl Labels {
@@ -17,7 +17,7 @@ impl Labels {
         Labels([false, true].map(|backwards| walk(down, up, backwards, work)))
     }
 
-    /// False: no path leads from `above` to `below`. A node is not above itself.
+    /// Whether a path may lead from `above` to `below`. `false` is certain. A node is not above itself.
     pub(super) fn may_be_above(&self, above: u32, below: u32) -> bool {
         let holds = |of: &Vec<(u32, u32)>| {
             let (above, below) = (of[index(above)], of[index(below)]);

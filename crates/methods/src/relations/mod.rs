@@ -12,7 +12,7 @@
 //! 4. An edge is removed if the edges left by rule 3 lead from its parent to its child on a longer path. For a graph without cycles
 //!    this *transitive reduction* is unique.
 //!
-//! Linear but for rules 3 (in knots) and 4 (reduce.rs has its costs).
+//! Linear except for rules 3 (in knots) and 4 (reduce.rs has the costs).
 
 mod cycles;
 mod graph;
@@ -22,10 +22,11 @@ mod reduce;
 use cftrag_core::Interruptible;
 pub use graph::Graph;
 
-/// Edges of the largest knot in which each edge that leads back is tried. So rule 3 costs at most a thousand steps an edge.
+/// Edges of the largest knot in which each edge that leads back is tried. So rule 3 costs at most a thousand steps per
+/// edge.
 pub const KNOT: usize = 1000;
 
-/// Whether an edge is kept, or why not.
+/// Whether an edge is kept, or the reason why not.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Verdict {
     Kept,
@@ -44,7 +45,7 @@ pub fn filter(nodes: usize, edges: &[(u32, u32)], work: &mut Interruptible<'_>) 
     let mut verdicts = vec![Verdict::SelfEdge; edges.len()];
     let mut order: Vec<usize> = (0..edges.len()).filter(|&i| edges[i].0 != edges[i].1).collect();
     work.sort_by(&mut order, |&a, &b| (edges[a], a).cmp(&(edges[b], b)));
-    // The first of each group of equal edges, in order; its index is the number of the graph's edge.
+    // The first of each group of equal edges, in order; its index is the number of that edge in the graph.
     let mut firsts: Vec<usize> = Vec::with_capacity(order.len());
     for i in order {
         if firsts.last().is_some_and(|&first| edges[first] == edges[i]) {

@@ -1,6 +1,6 @@
 //! Rule 4: the transitive reduction of a graph without cycles.
 //!
-//! An edge u -> v is redundant if u is above another parent of v. There are two ways to find out:
+//! An edge u -> v is redundant if u is above another parent of v. There are two ways to find redundant edges:
 //!
 //! - *Search*: from the parents of v upwards, not past the height of the lowest of them (a node's height is the length of the longest
 //!   path to it, so all nodes above it have less), and not where the labels (labels.rs) say that no
@@ -8,19 +8,19 @@
 //! - *Sweep*: for 512 children at a time, computes as 512 bits which of them each node leads to, from the leaves up. One sweep reads every
 //!   edge at most once: n / 512 sweeps over m edges, whatever the graph.
 //!
-//! The search has a budget of steps; sweeps do the children left after it. So the worst case is some n * m / 512 steps of 64 bytes, and
-//! memory for 64 bytes a node.
+//! The search has a budget of steps; sweeps do the children that remain. So the worst case is some n * m / 512 steps of
+//! 64 bytes, and memory of 64 bytes per node.
 
 use super::Graph;
 use super::labels::Labels;
 use cftrag_core::Interruptible;
 use cftrag_core::{index, word};
 
-/// Steps of the search in all: half a second. In dense graphs more would cost more than sweeps do.
+/// Steps of the search in all, which take half a second. In dense graphs more steps would cost more than sweeps do.
 pub(super) const STEPS: usize = 20_000_000;
-/// Parents of a child up to which each node of a search is compared with all of them.
+/// If a child has at most this many parents, each node of a search is compared with all of them.
 const FEW: usize = 16;
-/// Words of a node's bits, and bits: a cache line.
+/// The words and the bits of a node's bit set: a cache line.
 const WORDS: usize = 8;
 const BITS: usize = 64 * WORDS;
 
@@ -47,7 +47,7 @@ pub(super) fn redundant(
             None => left.push(child),
         }
     }
-    // Children that are neighbours in the order have ancestors in common.
+    // Children that are adjacent in the order have ancestors in common.
     let mut sweep = Sweep::new(&down, &up, &order);
     for children in left.chunks(BITS) {
         work.now();
@@ -56,7 +56,7 @@ pub(super) fn redundant(
     redundant
 }
 
-/// The number of an edge that exists.
+/// The number of an edge, which must exist.
 fn edge(down: &Graph, parent: u32, child: u32) -> usize {
     let at = down.next(parent).partition_point(|&other| other < child);
     down.edges_of(parent).start + at
@@ -86,7 +86,7 @@ struct Search<'g> {
     up: &'g Graph,
     heights: Vec<u32>,
     labels: Labels,
-    /// For each node, the child in whose search it was seen last.
+    /// For each node, the child whose search saw it last.
     seen: Vec<u32>,
     steps: usize,
 }
@@ -110,7 +110,7 @@ impl<'g> Search<'g> {
         Search { up, heights, labels, seen: vec![u32::MAX; down.nodes()], steps }
     }
 
-    /// The parents of a node that are above others of its parents; None: out of steps.
+    /// The parents of a node that are above others of its parents; None if the steps are used up.
     fn parents_above_others(
         &mut self,
         child: u32,
@@ -118,7 +118,7 @@ impl<'g> Search<'g> {
     ) -> Option<Vec<u32>> {
         let parents = self.up.next(child);
         let lowest = parents.iter().map(|&parent| self.heights[index(parent)]).min()?;
-        // With many parents the labels are not compared.
+        // If there are many parents, the labels are not compared.
         let few = parents.len() <= FEW;
         let wanted = |this: &Self, node: u32| {
             this.heights[index(node)] > lowest
@@ -148,9 +148,9 @@ struct Sweep<'g> {
     order: &'g [u32],
     /// Each node's place in the order.
     places: Vec<u32>,
-    /// By place: the children of this round that the node leads to.
+    /// By position: the children of this round to which the node leads.
     leads: Vec<Bits>,
-    /// By place: the bit of a child of this round.
+    /// By position: the bit of a child of this round.
     bits: Vec<u16>,
 }
 

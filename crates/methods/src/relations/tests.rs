@@ -1,9 +1,9 @@
-//! The real filter against the rules taken literally, on matrices.
+//! Compares the filter with the rules taken literally, on matrices.
 
 use super::*;
 use cftrag_core::{index, word};
 
-/// A generator of its own, seeded: the same graphs everywhere.
+/// A seeded generator, which gives the same graphs everywhere.
 struct Random(u64);
 
 impl Random {
@@ -18,7 +18,7 @@ impl Random {
     }
 }
 
-/// Which node leads to which, by one edge or more.
+/// For each node, which nodes it leads to, by one edge or more.
 fn closure(nodes: usize, edges: &[(u32, u32)]) -> Vec<Vec<bool>> {
     let mut leads = vec![vec![false; nodes]; nodes];
     edges.iter().for_each(|&(from, to)| leads[index(from)][index(to)] = true);
@@ -39,7 +39,7 @@ fn naive(nodes: usize, edges: &[(u32, u32)]) -> Vec<Verdict> {
     unique.dedup();
     let leads = closure(nodes, &unique);
     let knot = |a: u32, b: u32| a == b || leads[index(a)][index(b)] && leads[index(b)][index(a)];
-    // A root: only nodes it leads to lead to it, and it is the first of these.
+    // A root is a node to which only nodes lead that it leads to, and which is the first of these.
     let outside = |node: u32| {
         (0..word(nodes)).any(|from| leads[index(from)][index(node)] && !knot(from, node))
     };
@@ -101,7 +101,8 @@ fn the_rules_are_those_of_their_words() {
     assert!(counts.iter().all(|&count| count > 500), "each rule has its cases: {counts:?}");
 }
 
-/// In a knot that is not too large an edge is removed only if it closes a cycle with those that stay; and no cycle is left.
+/// In a knot that is not too large, an edge is removed only if it closes a cycle with the edges that stay; and no cycle
+/// is left.
 #[test]
 fn no_cycle_is_left_and_no_edge_goes_for_nothing() {
     let mut random = Random(11);
@@ -131,7 +132,7 @@ fn no_cycle_is_left_and_no_edge_goes_for_nothing() {
 #[test]
 fn of_a_knot_that_is_too_large_all_edges_that_lead_back_go() {
     let ring = 2 * word(KNOT);
-    // A ring, and an edge between two of the same level that lead to the ring, which closes no cycle.
+    // A ring, and an edge between two nodes of the same level that lead to the ring; this edge closes no cycle.
     let mut edges: Vec<(u32, u32)> = (0..ring).map(|node| (node, (node + 1) % ring)).collect();
     edges.extend([(0, ring), (ring, 3), (0, ring + 1), (ring + 1, ring)]);
     let verdicts = filter(index(ring) + 2, &edges, &mut Interruptible::new(&mut || ()));
@@ -140,7 +141,7 @@ fn of_a_knot_that_is_too_large_all_edges_that_lead_back_go() {
     assert_eq!(verdicts.iter().filter(|verdict| **verdict == Verdict::Cycle).count(), 2);
 }
 
-/// Search and sweep agree, with children in several rounds of the sweep.
+/// Search and sweep agree when the children need several rounds of the sweep.
 #[test]
 fn the_sweep_says_what_the_search_says() {
     let mut random = Random(3);
@@ -171,7 +172,7 @@ fn a_long_chain_takes_no_recursion_and_no_square() {
     assert!(checks > 20, "it can be stopped in each of its phases: {checks} checks");
 }
 
-/// A "no" of the labels is right, and they say no often enough to be useful.
+/// A "no" of the labels is right, and the labels say no often enough to be useful.
 #[test]
 fn labels_deny_no_path_that_is_there() {
     let mut random = Random(13);
