@@ -1,4 +1,4 @@
-//! Compiles the published C++ cuckoo filter if `CUCKOOFILTER` names its checkout. Nothing of it is in this repository.
+//! Compiles the published C++ cuckoo filter if `CUCKOOFILTER` names its checkout. This repository has none of its code.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,7 +13,7 @@ fn main() {
     println!("cargo::rerun-if-changed={}", source.display());
     let out = PathBuf::from(std::env::var_os("OUT_DIR").expect("cargo sets it"));
     let object = out.join("published.o");
-    // Flags of its own Makefile, without those for this processor: our code is compiled for any.
+    // The flags of its own Makefile, without those for this processor, because our code is compiled for any processor.
     run(Command::new("c++")
         .args(["-O3", "-DNDEBUG", "-fno-strict-aliasing", "-std=c++11", "-fPIC", "-c", "src/published.cc", "-o"])
         .arg(&object)

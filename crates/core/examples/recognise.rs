@@ -1,13 +1,12 @@
-//! Measures how long it takes to find the entities in a text of 200 words, by number of names.
-//! Prints a line per size; the time is the thread's CPU time, the median of several rounds.
+//! Measures how long it takes to find the entities in a text of 200 words, by number of names. Prints a line per size;
+//! the time is the thread's CPU time, the median of several rounds.
 //!
 //!     cargo run --release -p cftrag-core --example recognise [entities ... | names.txt texts.txt]
 //!
-//! Names have 1 to 7 words, drawn from 30 000 so that the common ones are common (Zipf), as in
-//! an ontology: "autosomal" begins hundreds of names. A text contains 10 names literally; half of
-//! its words are "of", "the" and the like, which begin no name; the rest are half words of no name
-//! and half words drawn like those of names. (Definitions of the Disease Ontology: 1.6 windows a
-//! word, 15 mentions in 200 words.)
+//! Names have 1 to 7 words, drawn from 30 000 so that some words are much more common than others (Zipf), as in an
+//! ontology: "autosomal" begins hundreds of names. A text contains 10 names literally; half of its words are "of",
+//! "the" and similar words, which begin no name; of the rest, half are words in no name, and half are drawn like the
+//! words of names. (Definitions of the Disease Ontology: 1.6 windows a word, 15 mentions in 200 words.)
 
 use std::hint::black_box;
 
@@ -36,7 +35,7 @@ impl Random {
         (self.unit() * n as f64) as usize
     }
 
-    /// A word of the vocabulary, the n-th about 1/n as often as the first.
+    /// A word of the vocabulary; the n-th is about 1/n as frequent as the first.
     fn word(&mut self) -> String {
         spell(FUNCTION_WORDS + (VOCABULARY as f64).powf(self.unit()) as usize)
     }
@@ -77,7 +76,7 @@ fn spell(mut n: usize) -> String {
     }
 }
 
-/// Time this thread has run, so that other work on the machine counts less.
+/// The time that this thread has run; other work on the machine counts less in it.
 fn cpu_ns() -> f64 {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux");
     stat.split(' ').next().and_then(|ns| ns.parse().ok()).expect("a number")

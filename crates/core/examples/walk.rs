@@ -1,6 +1,6 @@
-//! What a walk costs: forests like those of `make bench`, walked 3 levels up and 3 (or 1) down.
-//! Prints nanoseconds per name and per relative: for random names (cold cache where the image is
-//! larger than the caches), the same 64 names again and again (hot), and a Zipf distribution.
+//! Measures what a walk costs: forests like those of `make bench`, walked 3 levels up and 3 (or 1) down. Prints
+//! nanoseconds per name and per relative: for random names (cold cache where the image is larger than the caches), for
+//! the same 64 names again and again (hot), and for a Zipf distribution.
 //!
 //! ```text
 //!     cargo run --release -p cftrag-core --example walk [small|medium|large [calls]]
@@ -11,7 +11,7 @@ use std::hint::black_box;
 
 use cftrag_core::{AllSeen, Edge, Error, HeapMemory, Image, Prefix, Walk};
 
-/// Trees, entities, nodes of a tree, as in bench/src/data.rs.
+/// The numbers of trees, entities and nodes of a tree, as in bench/src/data.rs.
 const SIZES: [(&str, u64, u64, u64); 3] = [
     ("small", 600, 3_000, 10),
     ("medium", 200, 100_000, 1_000),
@@ -52,7 +52,7 @@ fn entity(i: u64) -> String {
     name
 }
 
-/// Time this thread has run, so that other work on the machine counts less.
+/// The time that this thread has run; other work on the machine counts less in it.
 fn cpu_ns() -> f64 {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux");
     stat.split(' ').next().and_then(|ns| ns.parse().ok()).expect("a number")
@@ -81,7 +81,7 @@ fn forest(&(_, trees, entities, tree_size): &(&str, u64, u64, u64)) -> HeapMemor
     heap
 }
 
-/// Makes the calls that are measured; returns the relatives found, and the bytes of text.
+/// Makes the calls that are measured; returns the number of relatives found, and of bytes of text.
 #[inline(never)]
 fn asked(
     walk: &mut Walk,

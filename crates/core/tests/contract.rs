@@ -82,15 +82,15 @@ fn trees_are_walked_apart_and_null_is_one_of_them() {
 
 #[test]
 fn entities_of_few_trees_and_of_many_keep_them_apart() {
-    // "hub 8" is in eight trees, NULL among them, and so on: three rows down in each, mixed, and a
-    // row up in all but one.
+    // "hub 8" is in eight trees, one of them NULL, and so on: it has three rows down in each, mixed, and a row up in
+    // all but one.
     let hubs = [8, 9, 1, 40, 10, 3];
     let mut edges: Vec<Triple> = Vec::new();
     for hub in hubs {
         let (name, trees) = (format!("hub {hub}"), (0..hub).map(|i| i * 7 % hub));
         let tree = |i: u32| if i == 0 { String::new() } else { format!("tree {i}") };
         for (i, child) in trees.clone().flat_map(|i| ["a", "b", "c"].map(|child| (i, child))) {
-            // Keep the rows of a tree apart.
+            // Rows of one tree are not adjacent.
             let at = (i + u32::from(child.as_bytes()[0])) % hub;
             edges.push(triple(&tree(at), &name, child));
             edges.push(triple(&tree(at), child, &format!("below {child}")));
@@ -255,12 +255,12 @@ fn the_same_bytes_elsewhere_answer_the_same() {
     let copy = Image::open(&elsewhere).unwrap();
     verify(copy);
     assert_eq!(ask(image), ask(copy));
-    // A writer at the other address continues where the first stopped.
+    // A writer at the other address continues where the first one stopped.
     copy.insert(&Edge { tree: None, parent: b"new", child: b"child" }, None).unwrap();
     verify(copy);
 }
 
-/// Sees xids 1 and 2, and no others.
+/// A snapshot that sees xids 1 and 2, and no others.
 struct Snapshot;
 
 impl Visibility for Snapshot {
@@ -275,7 +275,7 @@ impl Visibility for Snapshot {
     }
 }
 
-/// A hub of `children` children, inserted by xid 1.
+/// A hub with `children` children, inserted by xid 1.
 fn hub(chunks: usize, children: u32) -> cftrag_core::HeapMemory {
     let heap = heap(chunks);
     let image = Image::open(&heap).unwrap();
@@ -299,7 +299,7 @@ fn a_half_read_list_is_read_again_when_the_image_changes_and_at_last_in_one_go()
             Step::More => {
                 steps += 1;
                 assert!(steps <= 20, "a walk must end, however often the image changes");
-                // Another transaction's rows come and go at the head of the list.
+                // Another transaction's rows appear and disappear at the head of the list.
                 let edge = Edge { tree: Some(b"t"), parent: b"hub", child: b"other" };
                 image.insert(&edge, Some(Stamp { xmin: 50 + steps, cmin: 0 })).unwrap();
                 let fates = |xid| if xid >= 50 { Fate::Aborted } else { Fate::Running };
@@ -328,7 +328,7 @@ fn an_entity_that_is_gone_or_another_between_two_steps_has_no_rows() {
         walk.begin(b"gone", 1, 1);
         assert_eq!(walk.step(image, &Snapshot, 20), Step::More);
         image.settle(1000, 60, &|_| Fate::Aborted, &mut Vec::new());
-        // The entities that have this memory now have children that everyone sees.
+        // The entities that use this memory now have children that everyone sees.
         (0..50).for_each(|i| insert(b"else", &[i], 0));
         (0..50).for_each(|i| insert(&[i], b"leaf", 0));
         if comes_back {
@@ -355,7 +355,7 @@ fn an_entity_found_ahead_and_gone_before_its_turn_has_no_rows() {
     walk.begin(b"gone", 1, 1);
     assert_eq!(walk.step(image, &Snapshot, 1), Step::More);
     image.settle(1000, 60, &|_| Fate::Aborted, &mut Vec::new());
-    // One of these has its memory now.
+    // One of these entities uses the memory now.
     (0..9).for_each(|i| insert(&[b'n', i], b"leaf", 0));
     assert_eq!(walk.step(image, &Snapshot, usize::MAX), Step::Done);
     assert_eq!(walk.rows(), []);

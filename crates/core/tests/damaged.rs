@@ -1,4 +1,5 @@
-//! An image whose bytes were changed: verify() reports it and follows no wild reference. (fuzz: open_bytes does this at random.)
+//! Changes bytes of an image: verify() reports that and follows no wild reference. (The fuzz target open_bytes does so
+//! at random.)
 
 use cftrag_core::{Edge, HeapMemory, Image, Stamp};
 
@@ -23,7 +24,7 @@ fn problems(chunks: &[Vec<u8>]) -> usize {
     problems
 }
 
-/// Flips every third bit of every word that is not zero: no panic, whatever is found.
+/// Flips every third bit of every word that is not zero. Nothing panics, whatever is found.
 #[test]
 fn verify_survives_a_turned_bit() {
     let sound = sound();
@@ -38,12 +39,12 @@ fn verify_survives_a_turned_bit() {
     assert!(found > 1000, "{found}");
 }
 
-/// The first page of names in a new image (crates/core/src/memory/root.rs, bucket.rs): 128 buckets of four tags of two bytes, then of four
-/// words of four bytes.
+/// The place of the first page of names in a new image (crates/core/src/memory/root.rs, bucket.rs): 128 buckets of four
+/// tags of two bytes each, then of four words of four bytes each.
 const TAGS: usize = (644 + 32) * 64;
 const WORDS: usize = TAGS + 128 * 8;
 
-/// An entry with a name's tag, before the name's own, that leads out of memory.
+/// Before the entry of a name, puts an entry with its tag that leads out of memory.
 #[test]
 fn verify_follows_no_entry_that_leads_nowhere() {
     let sound = sound();
@@ -55,7 +56,7 @@ fn verify_follows_no_entry_that_leads_nowhere() {
             let mut chunks = sound.clone();
             chunks[0].copy_within(tags..tags + 2, tags + 2);
             chunks[0].copy_within(words..words + 4, words + 4);
-            // The higher bits of the line.
+            // The higher bits of the line number.
             chunks[0][words + 3] = 0xFF;
             assert!(problems(&chunks) > 0, "bucket {bucket}");
             found += 1;

@@ -1,6 +1,6 @@
-//! Memory that runs out in the middle of a history, at every change of it: the operation that finds
-//! no memory reports it and changes no byte, and once there is memory the history goes on as if
-//! nothing had happened. (insert_tests.rs has single inserts with every number of lines left.)
+//! Lets memory run out in the middle of a history, at each of its changes: the operation that finds no memory reports
+//! that and changes no byte, and once there is memory the history continues as if nothing had happened.
+//! (insert_tests.rs has single inserts with every number of lines left.)
 
 #[expect(dead_code, reason = "the world of the random tests")]
 mod common;
@@ -10,7 +10,7 @@ use cftrag_core::{
 };
 use common::{heap, quick, verify};
 
-/// One change of the history; names are numbers, see `name`.
+/// A change of the history; names are numbers, see `name`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Change {
     Insert { edge: [usize; 3], stamped: bool },
@@ -29,8 +29,8 @@ fn name(i: usize) -> Vec<u8> {
     name
 }
 
-/// Edges between few entities (lists grow by blocks) and new ones, in trees and in none, settled
-/// and stamped; a third of them is deleted again, which takes a version.
+/// Edges between few entities (whose lists grow by blocks) and new ones, in trees and in none, settled and stamped; a
+/// third of them is deleted later, which takes a version.
 fn history() -> Vec<Change> {
     let mut changes = Vec::new();
     for i in 0..70 {
@@ -53,7 +53,7 @@ fn history() -> Vec<Change> {
     changes
 }
 
-/// Applies the change to the image; `false` if there is no memory.
+/// Applies a change to the image; `false` if there is no memory.
 fn apply(heap: &HeapMemory, change: Change) -> bool {
     let image = Image::open(heap).unwrap();
     let (Change::Insert { edge, stamped } | Change::Delete { edge, stamped }) = change else {
@@ -88,8 +88,7 @@ fn apply(heap: &HeapMemory, change: Change) -> bool {
     }
 }
 
-/// Inserts other edges until about `lines` lines are left; with 0, until not one more fits (freed
-/// memory counts, too).
+/// Inserts other edges until about `lines` lines are left; with 0, until none fits (freed memory counts, too).
 fn fill(heap: &HeapMemory, lines: usize) {
     let image = Image::open(heap).unwrap();
     for i in 0.. {

@@ -1,4 +1,4 @@
-//! Labels: edges of the tree of labels, which walks and roots leave out, and by which texts name entities.
+//! Tests of labels: edges of the tree of labels, which walks and roots leave out, and by which texts name entities.
 
 #[expect(dead_code, reason = "the world of the random tests")]
 mod common;
@@ -11,7 +11,7 @@ use cftrag_core::{
 };
 use common::{heap, verify};
 
-/// Ids 0 to 59 under id / 4 in two trees; some have no label, some several, and some share one.
+/// Ids 0 to 59, each the child of id / 4, in two trees. Some have no label, some several, and some share one.
 struct World {
     heap: HeapMemory,
     labels: BTreeMap<String, BTreeSet<String>>,
@@ -39,7 +39,7 @@ fn world() -> World {
             _ => vec![format!("Boots {}", id % 3)],
         };
         for label in all {
-            // Twice: rows may say the same.
+            // Each label is inserted twice, because rows may be equal.
             for _ in 0..2 {
                 let label = [label.as_bytes(), LABELS].concat();
                 insert(&mut heap, Some(LABELS), &label, name.as_bytes());
@@ -101,7 +101,7 @@ fn labels_are_no_roots_and_make_none() {
         }
     }
     found.sort();
-    // An odd id is a child in tree 1 only: ids / 4 are parents in both.
+    // An odd id is a child only in tree 1; ids / 4 are parents in both trees.
     assert!(found.iter().all(|(_, root)| root.parse::<u32>().is_ok()), "{found:?}");
     assert!(found.contains(&("tree 0".into(), "0".into())));
     assert!(found.contains(&("tree 0".into(), "1".into())));
@@ -129,9 +129,9 @@ fn a_text_names_entities_by_their_labels_and_not_by_their_names() {
     let question =
         "SHOES, boots-1, shoes 3; 17 and 42, a long label of more than thirty two bytes number 7";
     let recogniser = recognised(image, question, Seek::Labelled, 1000);
-    // As aliases they are found, too, and each mention says which.
+    // As aliases they are found as well, and each mention has its alias.
     let aliased = recognised(image, question, Seek::Aliased, 1000);
-    // In steps that end in the middle of a label's list, too.
+    // The result is the same in steps that end in the middle of a label's list.
     for budget in 1..10 {
         for (whole, seek) in [(&recogniser, Seek::Labelled), (&aliased, Seek::Aliased)] {
             let stepped = recognised(image, question, seek, budget);

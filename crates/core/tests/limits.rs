@@ -1,4 +1,4 @@
-//! A walk with limits: how much memory it takes, when, and what it reports when that is too much.
+//! Tests of a walk with limits: how much memory it takes, when, and what it reports if that is too much.
 
 #[expect(dead_code, reason = "the world of the random tests")]
 mod common;
@@ -19,7 +19,7 @@ fn hubs(hubs: usize, children: usize) -> HeapMemory {
     heap
 }
 
-/// Walks to the end; returns the number of rows of each part.
+/// Walks to the end; returns the number of rows in each part.
 fn walk(walk: &mut Walk, image: Image<'_>, cells: usize) -> Result<Vec<usize>, NoRoom> {
     let (mut check_interrupts, mut parts) = (|| (), Vec::new());
     let work = &mut Interruptible::new(&mut check_interrupts);
@@ -71,7 +71,7 @@ fn what_is_too_large_together_is_walked_one_by_one() {
     let heap = hubs(40, 2000);
     let image = Image::open(&heap).unwrap();
     assert_eq!(walk(&mut limited(1 << 20, usize::MAX, 40), image, 20_000), Ok(vec![2000; 40]));
-    // A single answer is too large.
+    // A single answer exceeds the limit.
     let Err(NoRoom::Limit(bytes)) = walk(&mut limited(200 << 10, usize::MAX, 2), image, 20_000)
     else {
         panic!("a walk past its limit ends")
@@ -83,7 +83,7 @@ fn what_is_too_large_together_is_walked_one_by_one() {
 fn answers_are_taken_away_when_they_are_large() {
     let heap = hubs(100, 100);
     let image = Image::open(&heap).unwrap();
-    // Blocks of 32 questions, of 3200 rows.
+    // Each block has 32 questions with 3200 rows.
     let parts = walk(&mut limited(usize::MAX, 100_000, 100), image, 20_000);
     assert_eq!(parts, Ok(vec![3200, 3200, 3200, 400]));
 }

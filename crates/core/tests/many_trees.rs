@@ -1,4 +1,4 @@
-//! Walks over entities that are in many trees: what they answer, and what they read.
+//! Tests of walks over entities that are in many trees: their answers, and the slots they read.
 
 #[expect(dead_code, reason = "the world of the random tests")]
 mod common;
@@ -21,7 +21,8 @@ fn bytes(name: &str) -> Bytes {
     name.as_bytes().into()
 }
 
-/// 12 entities in 50 trees and in none: edges that differ from tree to tree, with cycles, and rows of an entity itself.
+/// 12 entities in 50 trees and in none. The edges differ from tree to tree, have cycles, and lead from some entities to
+/// themselves.
 fn world() -> (HeapMemory, BTreeSet<Triple>) {
     let mut edges = BTreeSet::new();
     for n in 0..51_u32 {
@@ -99,7 +100,7 @@ fn they_are_right_whatever_the_questions_the_budget_and_the_writers() {
     }
 }
 
-/// One chain in 500 trees, and in 2,000.
+/// Walks one chain in 500 trees, and in 2,000.
 #[test]
 fn they_read_each_list_once() {
     let visited = |trees: u32| {

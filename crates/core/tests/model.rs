@@ -1,5 +1,5 @@
-//! Random transactions against the naive model of `common`: after each operation every
-//! invariant holds, and each walk's answer is that of its snapshot's edges.
+//! Compares random transactions with the naive model of `common`: after each operation every invariant holds, and the
+//! answer of each walk is that of its snapshot's edges.
 //!
 //! The seed is fixed unless CFTRAG_SEED gives another; a failing case is shrunk, printed and
 //! kept in model.regressions, which is committed and run first.

@@ -1,4 +1,4 @@
-//! Unusual names: empty, huge, arbitrary bytes, a million alike.
+//! Tests of unusual names: empty, huge, arbitrary bytes, a million similar ones.
 
 #[expect(dead_code, reason = "the world of the random tests")]
 mod common;
@@ -29,7 +29,7 @@ fn names_of_every_length_up_to_a_megabyte() {
     let mut heap = heap(1);
     let lengths: Vec<usize> =
         (0..140).chain([1000, 2015, 2016, 2017, 4095, 6104, 6105, 65_536, 1 << 20]).collect();
-    // No zero among them: PostgreSQL's text has none, and the tree "\0" is the labels' own.
+    // No byte is zero: PostgreSQL's text has none, and the tree "\0" is that of the labels.
     let name =
         |len: usize| -> Vec<u8> { (0..len).map(|i| (((i * 31) >> 3) as u8).max(1)).collect() };
     for &len in &lengths {
@@ -71,7 +71,7 @@ fn names_that_differ_in_any_one_byte_are_other_names() {
     assert_eq!(walk.counters().hits, 0);
 }
 
-/// Names that are alike in their first eight bytes, or are one another's prefixes.
+/// Names that share their first eight bytes, or begin one another.
 fn alike(i: u32) -> Vec<u8> {
     let prefix = &b"alike names"[..index_of(i * 5 % 12)];
     match i % 3 {
@@ -87,7 +87,7 @@ fn index_of(n: u32) -> usize {
 
 #[test]
 fn rows_come_in_order_however_many_and_however_alike() {
-    // Numbers of rows that are sorted in different ways.
+    // These numbers of rows are sorted in different ways.
     for n in (1..30).chain([100, 300]) {
         let mut heap = heap(1);
         let mut expected = Vec::new();
@@ -95,7 +95,7 @@ fn rows_come_in_order_however_many_and_however_alike() {
             let tree = match i % 5 {
                 0 => None,
                 1 => Some(Vec::new()),
-                // One tree for each five, so some trees have many rows.
+                // Five rows share a tree, so some trees have many rows.
                 other => Some(alike(other)),
             };
             let child = alike(i);
@@ -105,7 +105,7 @@ fn rows_come_in_order_however_many_and_however_alike() {
             insert(&mut heap, &Edge { tree: other.as_deref(), parent: b"hub", child: &child });
             expected.push((other, child));
         }
-        // None sorts before Some, names by their bytes.
+        // None sorts before Some, and names sort by their bytes.
         expected.sort();
         expected.dedup();
         let image = Image::open(&heap).unwrap();

@@ -1,4 +1,4 @@
-//! Roots of an image that changes between two steps: entries that are kicked and split, and half-read lists.
+//! Tests of roots in an image that changes between two steps: entries are kicked and split, and lists are read in part.
 
 #[expect(dead_code, reason = "the world of the random tests")]
 mod common;
@@ -12,7 +12,7 @@ use cftrag_core::{
 use common::oracle::{self, Bytes, Triple};
 use common::{as_edge, heap, verify};
 
-/// Sees rows without a version, and no others.
+/// A snapshot that sees rows without a version, and no others.
 struct Settled;
 
 impl Visibility for Settled {
@@ -33,7 +33,7 @@ fn edge(tree: u32, parent: &str, child: &str) -> Triple {
     (tree, bytes(parent), bytes(child))
 }
 
-/// The roots, found with `budget`; `between` works on the image between two steps.
+/// The roots, found with `budget`; `between` changes the image between two steps.
 fn roots(
     image: Image<'_>,
     budget: usize,
@@ -64,7 +64,7 @@ fn roots(
 fn none_is_missed_among_entries_that_are_moved() {
     let heap = heap(8);
     let image = Image::open(&heap).unwrap();
-    // Tops with ten children each, in three trees; each third top is a child elsewhere.
+    // Tops with ten children each, in three trees; every third top is a child in another tree.
     let mut edges = Vec::new();
     for i in 0..6000_u32 {
         edges.push(edge(i / 10 % 3, &format!("top {}", i / 10), &format!("child {i}")));
@@ -79,7 +79,7 @@ fn none_is_missed_among_entries_that_are_moved() {
 
     let (before, mut n) = (image.stats(), 0);
     let (found, _) = roots(image, 50, &Settled, |steps| {
-        // Insert others, unseen, until the last passes.
+        // Insert other rows, which are not seen, until the last passes.
         for _ in 0..if steps < 3000 { 3 } else { 0 } {
             n += 1;
             let (parent, child) = (format!("new {n}"), format!("newer {n}"));
@@ -108,7 +108,7 @@ fn a_long_list_is_read_on_and_read_again_when_it_changed() {
     assert_eq!(found, expected);
     assert!(steps > 100, "the hub's list is read in parts, {steps} in all");
 
-    // The image changes between all steps: the list is read from its start, at last in one step.
+    // The image changes between all steps: the list is read again from its start, and in the end in one step.
     let mut next = 0;
     let (found, _) = roots(image, 100, &Settled, |_| {
         let child = format!("spoke {next}");
@@ -130,7 +130,7 @@ fn a_long_list_is_read_on_and_read_again_when_it_changed() {
 fn blocks_that_left_a_list_while_it_was_read_lead_nowhere() {
     const ABORTED: u64 = 20;
     const RUNNING: u64 = 200;
-    // Behind aborted rows, the oldest row of the hub makes it a root.
+    // After aborted rows in its list, the oldest row of the hub makes it a root.
     let edges = [edge(2, "hub", "rim"), edge(1, "rim", "hub")];
     let (mut at, mut steps) = (0, 2);
     while at + 1 < steps {
@@ -147,7 +147,7 @@ fn blocks_that_left_a_list_while_it_was_read_lead_nowhere() {
             }
         };
         insert("hub", ABORTED);
-        // After one of the steps the blocks become another entity's; the reader may be in one.
+        // After one of the steps the blocks become another entity's, while the reader may be in one of them.
         let found;
         (found, steps) = roots(image, 100, &Settled, |step| {
             if step == at {
@@ -184,7 +184,7 @@ fn room_for_the_marks_of_an_image_that_grows_is_asked_for() {
     grow(&mut edges, 60_000);
     assert_eq!([step(false), step(false)], [(Step::More, 0); 2], "no room, no step");
     assert_eq!(step(true), (Step::Done, 2), "above in tree 1, top in the tree without a name");
-    // The image outgrows this room, too.
+    // The image outgrows this room as well.
     grow(&mut edges, 60_000);
     assert_eq!(step(false), (Step::More, 0));
     assert_eq!(step(true), (Step::Done, 0), "all roots were given");

@@ -1,4 +1,4 @@
-//! Readers that are limited to some trees answer what the others do in those trees, and no more.
+//! Tests that readers limited to some trees give the answers of other readers in those trees, and no more.
 
 #[expect(dead_code, reason = "the world of the random tests")]
 mod common;
@@ -8,7 +8,7 @@ use common::{heap, verify};
 
 type Answer = Vec<(Option<String>, String)>;
 
-/// Ids 0 to 59, each under id / 4 in some of 30 trees and in none.
+/// Ids 0 to 59, each the child of id / 4 in some of 30 trees and in none.
 fn world() -> HeapMemory {
     let mut heap = heap(1);
     for id in 0..60_u32 {
@@ -35,7 +35,7 @@ fn insert(heap: &mut HeapMemory, tree: Option<&[u8]>, id: u32) {
     Image::open(heap).unwrap().insert(&edge, None).unwrap();
 }
 
-/// None, one, one that is not there, rows without a tree, one twice, and many.
+/// No trees, one, one that does not exist, rows without a tree, one twice, and many.
 fn choices() -> Vec<Vec<Option<String>>> {
     let named =
         |numbers: &[u32]| -> Vec<_> { numbers.iter().map(|n| Some(format!("tree {n}"))).collect() };

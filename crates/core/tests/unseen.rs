@@ -1,4 +1,4 @@
-//! Texts whose names have many rows that the snapshot does not see: what is found, and what is read.
+//! Tests of texts whose names have many rows that the snapshot does not see: what is found, and what is read.
 
 #[expect(dead_code, reason = "the world of the random tests")]
 mod common;
@@ -9,7 +9,7 @@ use cftrag_core::{
 };
 use common::{heap, verify};
 
-/// Sees the transactions before 100.
+/// A snapshot that sees the transactions before 100.
 struct Before;
 
 impl Visibility for Before {
@@ -33,7 +33,8 @@ fn insert(heap: &mut HeapMemory, tree: Option<&[u8]>, parent: &[u8], child: &[u8
     Image::open(heap).unwrap().insert(&edge, Some(Stamp { xmin, cmin: 0 })).unwrap();
 }
 
-/// What texts name, and who sees it: a hub of which nothing is seen, one whose oldest row is seen, and names that fold alike.
+/// Inserts the rows of a name that texts contain: a hub of which nothing is seen, a hub whose oldest row is seen, or
+/// one of several names with the same folded name.
 fn name(heap: &mut HeapMemory, name: &str, seen: bool) {
     let label = [name.as_bytes(), LABELS].concat();
     let rows = if name.starts_with("hub") { 500 } else { 3 };
@@ -59,7 +60,7 @@ fn world() -> HeapMemory {
     heap
 }
 
-/// Each mention: where, entity, alias, spelling.
+/// The mentions: place, entity, alias, spelling.
 type Found = Vec<(usize, usize, String, Option<String>, u32)>;
 
 fn search(
@@ -116,7 +117,7 @@ fn a_name_is_the_same_each_time_and_its_rows_are_not_read_each_time() {
     }
 }
 
-/// 5,000 entities of a label are seen, and six times as many are not: more than is kept.
+/// Of a label's entities 5,000 are seen and six times as many are not, which is more than is kept.
 #[test]
 fn a_label_of_very_many_entities_is_found_each_time() {
     let mut heap = heap(1);

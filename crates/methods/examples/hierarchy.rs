@@ -1,11 +1,13 @@
-//! Hierarchies of generated graphs: their entropy beside that of a spanning tree, and of the planted tree.
+//! Builds hierarchies of generated graphs, and compares their entropy with that of a spanning tree and of the planted
+//! tree.
 //!
 //!     cargo run --release -p cftrag-methods --example hierarchy [part of a graph's name]
 //!
-//! If only one graph has that in its name, also prints the peak memory (on Linux, of the whole process).
+//! If the name of only one graph contains that part, also prints the peak memory (on Linux, of the whole process).
 //!
-//! The baseline is a maximum spanning tree (petgraph's Kruskal, all weights equal), rooted at the node of the highest degree: a node
-//! is a community of itself and all nodes under it; below the allowed height everything belongs to the last community.
+//! The baseline is a maximum spanning tree (petgraph's Kruskal, all weights equal), rooted at the node with the highest
+//! degree. In it a node is the community of itself and all nodes under it; below the allowed height everything belongs
+//! to the last community.
 
 use cftrag_methods::{Encoding, Network, build_hierarchy};
 use petgraph::algo::min_spanning_tree;
@@ -15,7 +17,7 @@ use std::time::Instant;
 
 type Edges = Vec<(u32, u32, f64)>;
 
-/// Splitmix64: the same graphs everywhere.
+/// Splitmix64, which gives the same graphs everywhere.
 struct Random(u64);
 
 impl Random {
@@ -32,7 +34,8 @@ impl Random {
     }
 }
 
-/// Groups of `size`, in supergroups of `groups`: each node has `degrees` edges to its group, its supergroup, and anywhere.
+/// Groups of `size` nodes, in supergroups of `groups` groups: each node has `degrees` edges to its group, to its
+/// supergroup, and to any node.
 fn planted(supergroups: u32, groups: u32, size: u32, degrees: [u32; 3]) -> (u32, Edges, Vec<u32>) {
     let n = supergroups * groups * size;
     let (mut random, mut edges) = (Random(1), Vec::new());
@@ -50,7 +53,7 @@ fn planted(supergroups: u32, groups: u32, size: u32, degrees: [u32; 3]) -> (u32,
     (n, edges, parent)
 }
 
-/// Cliques of `size` in a ring, one edge between neighbours.
+/// Cliques of `size` nodes in a ring, with one edge between neighbours.
 fn ring(cliques: u32, size: u32) -> (u32, Edges, Vec<u32>) {
     let n = cliques * size;
     let mut edges = Vec::new();
@@ -64,7 +67,7 @@ fn ring(cliques: u32, size: u32) -> (u32, Edges, Vec<u32>) {
     (n, edges, parent)
 }
 
-/// Each new node joins `m` ends of earlier edges.
+/// Joins each new node to `m` ends of earlier edges.
 fn preferential(n: u32, m: u32) -> (u32, Edges, Vec<u32>) {
     let (mut random, mut ends, mut edges) = (Random(2), vec![0], Vec::new());
     for a in 1..n {
@@ -77,7 +80,7 @@ fn preferential(n: u32, m: u32) -> (u32, Edges, Vec<u32>) {
     (n, edges, Vec::new())
 }
 
-/// A hub and its neighbours: each merge changes what all other merges save.
+/// A hub and its neighbours, for which each merge changes what all other merges save.
 fn star(n: u32) -> (u32, Edges, Vec<u32>) {
     (n, (1..n).map(|a| (0, a, 1.0)).collect(), Vec::new())
 }
@@ -91,7 +94,7 @@ fn spanning_tree(network: &Network, height: usize) -> Encoding {
     let hub = (0..n)
         .max_by(|&a, &b| network.degree(a).total_cmp(&network.degree(b)).then(b.cmp(&a)))
         .unwrap();
-    // The community of node a is n + a; nodes at the last level have none, and belong to their parent's.
+    // The community of node a is n + a; nodes at the last level have no community, and belong to that of their parent.
     let root = 2 * n;
     let mut parent = vec![root; 2 * n as usize + 1];
     let mut seen = vec![false; n as usize];

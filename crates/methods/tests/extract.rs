@@ -1,5 +1,6 @@
-//! Measures how many of the relations that a reader finds in sentences the rules find, and how many of theirs are right.
-//! tests/extract/sentences.txt has the sentences; its labels were written before the rules.
+//! Measures how many of the relations that a human reader finds in sentences are found by the rules, and how many of
+//! the rules' relations are right. tests/extract/sentences.txt has the sentences; its labels were written before the
+//! rules.
 
 use cftrag_core::Interruptible;
 use cftrag_methods::extract;

@@ -1,12 +1,13 @@
-//! name -> entity, verified: the core beside hashbrown with the same hash function and owned names.
+//! Looks up entities by name, verified: the core compared with hashbrown, with the same hash function and owned names.
 //!
 //!     make bench-core                     all sizes; SIZES="3000 1000000" for some of them
 //!
 //!     CUCKOOFILTER=DIR make bench-core    beside the published C++ filter, compiled by c++ from its checkout DIR
 //!
-//! Names are looked up in random order. `image` looks them up one by one, `image_batch` all at once; `filter` does not compare the name;
-//! `plain` is a cuckoo filter of 12-bit fingerprints in four slots that holds nothing else. `context` writes the names 3 levels up and
-//! those of the children, one entity after the other; `locate` beside it is hashbrown's hit.
+//! Names are looked up in random order. `image` looks them up one by one, `image_batch` all at once; `filter` does not
+//! compare the name; `plain` is only a cuckoo filter, with 12-bit fingerprints in four slots. `context` writes the
+//! names 3 levels up and those of the children, one entity after the other; `locate` beside it is a lookup of hashbrown
+//! that hits.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -16,7 +17,7 @@ use cftrag_core_bench::plain::Plain;
 use cftrag_core_bench::{Questions, Random, image, image_of, map_of, name};
 use criterion::{BenchmarkGroup, Criterion, Throughput, measurement::WallTime};
 
-/// More questions than this would not fit into the caches that prefetch them.
+/// The most questions: more would not fit into the caches that prefetch them.
 const MOST_QUESTIONS: usize = 500_000;
 
 fn sizes() -> Vec<usize> {
@@ -28,7 +29,7 @@ fn ask(group: &mut BenchmarkGroup<'_, WallTime>, id: &str, questions: &Questions
     group.bench_function(id, |b| b.iter(|| questions.iter().filter(|name| black_box(one(name))).count()));
 }
 
-/// The names 3 levels up and those of the children, as one text for each question.
+/// Writes the names 3 levels up and those of the children, as one text for each question.
 fn context(group: &mut BenchmarkGroup<'_, WallTime>, heap: &HeapMemory, questions: &Questions) {
     let (mut walk, mut text) = (Walk::new(Prefix::LENGTH), Vec::new());
     ask(group, "text", questions, |name| {

@@ -1,4 +1,4 @@
-//! What the benchmarks share: names, a map of owned names under the core's hash function, an image.
+//! The parts that the benchmarks share: names, a map of owned names with the core's hash function, an image.
 
 pub mod plain;
 #[cfg(published)]
@@ -10,7 +10,7 @@ use cftrag_core::{Edge, Error, HeapMemory, Image};
 use hashbrown::HashMap;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-/// xorshift64*: enough for shuffling.
+/// xorshift64*, which is good enough for shuffling.
 pub struct Random(pub u64);
 
 impl Random {
@@ -48,7 +48,7 @@ const WORDS: [&str; 16] = [
     "x-linked",
 ];
 
-/// Name number `i`: one to three words and a number, 7 to 37 bytes, 22 on average, as names in ontologies are.
+/// Name number `i`: one to three words and a number, 7 to 37 bytes, 22 on average, like the names in ontologies.
 pub fn name(i: usize) -> String {
     let (a, b, c) = (i * 7 % 16, i / 3 % 16, i / 5 % 16);
     let number = i * 7919 % 1_000_000_007;
@@ -59,7 +59,7 @@ pub fn name(i: usize) -> String {
     }
 }
 
-/// Adjacent strings, so that reading the next question costs every contender the same.
+/// Questions as adjacent strings, so that reading the next one costs every contender the same.
 pub struct Questions {
     bytes: Vec<u8>,
     ends: Vec<u32>,

@@ -1,4 +1,4 @@
-//! Lookups of names beside hashbrown's, in turns: for machines with other load, and for counting instructions.
+//! Lookups of names compared with hashbrown's, in turns: for machines with other load, and for counting instructions.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -7,11 +7,11 @@ use cftrag_core::{AllSeen, Image, Prefix, Step, Walk};
 use cftrag_core_bench::plain::Plain;
 use cftrag_core_bench::{Map, Questions, Random, image, image_of, map_of, name};
 
-/// All contenders run this often, in turns; the least time of each slice of questions counts, because other load interrupts for longer
-/// than a slice.
+/// The number of rounds; in each, all contenders run in turns. The least time of each slice of questions counts,
+/// because other load interrupts for longer than a slice.
 const ROUNDS: usize = 11;
 const SLICE: usize = 2_000;
-/// As in the benchmark of names: more would not fit into the caches that prefetch them.
+/// As in the benchmark of names: more questions would not fit into the caches that prefetch them.
 const MOST_QUESTIONS: usize = 500_000;
 
 struct World<'m> {
@@ -68,7 +68,7 @@ pub fn lookups(entities: usize, only: &[String]) {
     }
 }
 
-/// How many names are found. Not inlined, so that `callgrind --toggle-collect='*asked*'` counts this function.
+/// The number of names found. Not inlined, so that `callgrind --toggle-collect='*asked*'` counts this function.
 #[inline(never)]
 fn asked(world: &World<'_>, contender: &str, questions: &Questions) -> usize {
     let World { map, image, plain, .. } = world;
@@ -88,7 +88,7 @@ fn asked(world: &World<'_>, contender: &str, questions: &Questions) -> usize {
     }
 }
 
-/// The length of the names 3 levels up and those of the children, as one text.
+/// The length of one text of the names 3 levels up and those of the children.
 fn text(walk: &mut Walk, image: Image<'_>, name: &[u8]) -> usize {
     walk.clear();
     walk.begin(name, 3, 1);

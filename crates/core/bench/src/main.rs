@@ -1,11 +1,11 @@
-//! What grows with the image, and what temperature costs: measurements that do not fit criterion.
+//! Measures what grows with the image, and what temperature costs: measurements that do not fit criterion.
 //!
 //!     cargo run --release --bin growth -- growth [entities]         longest insert, time and bytes of a build, latency of one lookup
 //!     cargo run --release --bin growth -- inserts [rows] [rounds]   one row of a large INSERT, as make bench has it
 //!     cargo run --release --bin growth -- temperature [entities] [uniform|zipf] [off|count|sort]
 //!     cargo run --release --bin growth -- lookups [entities] [hit|miss|text] [hashbrown|image|filter|plain|text]
 //!
-//! Times are of this thread's CPU where possible, so that other load counts less.
+//! Times are CPU times of this thread where possible, so that other load counts less.
 
 mod lookups;
 
@@ -15,7 +15,7 @@ use std::time::Instant;
 use cftrag_core::{AllSeen, Edge, HeapMemory, Image, Prefix, Recent, Stamp, Step, Walk};
 use cftrag_core_bench::{Random, image, insert, name};
 
-/// Time this thread has run.
+/// The time that this thread has run.
 fn cpu_ns() -> f64 {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat").expect("Linux");
     stat.split(' ').next().and_then(|ns| ns.parse().ok()).expect("a number")
@@ -34,10 +34,10 @@ fn main() {
     }
 }
 
-/// Rounds over the same inserts: one that takes long in each of them is slow because of its work, not of other load.
+/// Rounds over the same inserts: if one takes long in each round, its own work is slow, not other load.
 const ROUNDS: usize = 5;
 
-/// Two edges an entity: a random earlier parent, and one between two random ones.
+/// Inserts two edges per entity: one from a random earlier parent, and one between two random entities.
 fn growth(entities: usize) {
     let mut least = vec![f32::INFINITY; entities];
     for round in 0..ROUNDS {
@@ -57,7 +57,7 @@ fn growth(entities: usize) {
     }
 }
 
-/// Rows like those of bench/src/insert.rs, with versions, into memory that was used before.
+/// Inserts rows like those of bench/src/insert.rs, with versions, into memory that was used before.
 fn inserts(rows: usize, rounds: usize) {
     let names: Vec<[String; 3]> =
         (1..=rows).map(|i| [format!("t{}", i % 100), format!("parent {}", i / 10), format!("child {i}")]).collect();
@@ -81,7 +81,7 @@ fn inserts(rows: usize, rounds: usize) {
     }
 }
 
-/// The five largest, largest first, in microseconds.
+/// The five longest times, longest first, in microseconds.
 fn longest(times: &[f32]) -> Vec<f32> {
     let mut times: Vec<f32> = times.iter().filter(|time| time.is_finite()).map(|time| time * 1e6).collect();
     times.sort_unstable_by(|a, b| b.total_cmp(a));
@@ -89,7 +89,7 @@ fn longest(times: &[f32]) -> Vec<f32> {
     times
 }
 
-/// An image grown to `entities` entities; lowers `least` to the time that the inserts for each of them took.
+/// An image grown to `entities` entities. Lowers `least` to the time that the inserts for each of them took.
 fn grow(entities: usize, least: &mut [f32], ask: bool) -> HeapMemory {
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
     let mut heap = HeapMemory::new(usize::MAX);
@@ -120,7 +120,7 @@ fn grow(entities: usize, least: &mut [f32], ask: bool) -> HeapMemory {
     heap
 }
 
-/// Median and 99th percentile of single lookups, timed one by one.
+/// The median and the 99th percentile of single lookups, timed one by one.
 fn latency(heap: &HeapMemory, entities: usize, random: &mut Random) {
     let image = image(heap);
     let mut times: Vec<u128> = (0..20_000)
@@ -139,14 +139,14 @@ fn latency(heap: &HeapMemory, entities: usize, random: &mut Random) {
     );
 }
 
-/// Lookups of one measurement.
+/// The number of lookups in one measurement.
 const LOOKUPS: usize = 500_000;
 
 fn temperature(entities: usize, only: &[String]) {
     let mut random = Random(0x9E37_79B9_7F4A_7C15);
     let heap = cftrag_core_bench::image_of(entities, &mut random);
     let uniform: Vec<usize> = (0..LOOKUPS).map(|_| random.below(entities)).collect();
-    // Rank r with a weight of 1 / r.
+    // Rank r has a weight of 1 / r.
     let zipf: Vec<usize> = (0..LOOKUPS)
         .map(|_| {
             let u = random.below(1 << 30) as f64 / f64::from(1 << 30);
@@ -179,7 +179,7 @@ fn temperature(entities: usize, only: &[String]) {
     }
 }
 
-/// Nanoseconds of CPU for a lookup.
+/// The CPU time of a lookup, in nanoseconds.
 fn look_up(image: Image<'_>, names: &[String], at_once: usize, count: bool) -> f64 {
     let mut walk = Walk::new(Prefix::LENGTH);
     walk.count_lookups(count);

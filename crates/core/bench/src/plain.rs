@@ -1,12 +1,12 @@
-//! A cuckoo filter and nothing else: 12-bit fingerprints, four slots, packed in 6 bytes a bucket, as in Fan et al. 2014.
+//! Only a cuckoo filter: 12-bit fingerprints, four slots, packed in 6 bytes a bucket, as in Fan et al. 2014.
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::Random;
 
-/// 12 bits an entry, in buckets of four.
+/// A filter of 12-bit entries, in buckets of four.
 pub struct Plain {
-    /// Two extra bytes, so that eight can be read at the last bucket.
+    /// Has two extra bytes, so that eight can be read at the last bucket.
     bytes: Vec<u8>,
     mask: u64,
 }
@@ -71,13 +71,13 @@ impl Plain {
         empty.inspect(|&slot| self.put(bucket, slot, fingerprint)).is_some()
     }
 
-    /// Whether a fingerprint of that name is there.
+    /// Whether a fingerprint of that name is in the filter.
     #[inline]
     pub fn may_have(&self, name: &[u8]) -> bool {
         self.may_have_hash(xxh3_64_with_seed(name, 1))
     }
 
-    /// [`Self::may_have`] through a call, as in the published filter.
+    /// [`Self::may_have`] by a call that is not inlined, as in the published filter.
     pub fn called_may_have(&self, name: &[u8]) -> bool {
         self.call(xxh3_64_with_seed(name, 1))
     }
@@ -91,7 +91,7 @@ impl Plain {
     fn may_have_hash(&self, hash: u64) -> bool {
         let (fingerprint, first) = self.place(hash);
         let wanted = fingerprint * ONES;
-        // Only a difference of 0 in 12 bits has no carry into the top bit, and no top bit.
+        // Only a difference of 0 in 12 bits has neither a carry into the top bit nor a top bit.
         let equal = |bucket| {
             let differ = self.read(bucket) ^ wanted;
             !(((differ & LOW) + LOW) | differ) & HIGH

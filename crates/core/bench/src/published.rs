@@ -1,4 +1,5 @@
-//! The published C++ filter with the hash function of all others here. Its calls are not inlined, so `plain_called` is `plain` without inlining.
+//! The published C++ filter, with the same hash function as all others here. Its calls are not inlined, so
+//! `plain_called` is `plain` without inlining.
 
 use std::ffi::c_void;
 
@@ -11,7 +12,7 @@ unsafe extern "C" {
     fn published_has(filter: *const c_void, hash: u64) -> bool;
 }
 
-/// 12 bits an entry, in buckets of four.
+/// A filter of 12-bit entries, in buckets of four.
 pub struct Published(*mut c_void);
 
 impl Published {

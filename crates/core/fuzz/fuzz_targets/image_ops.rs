@@ -1,4 +1,4 @@
-//! Bytes as operations on an image, checked against the naive model after each.
+//! Reads bytes as operations on an image, which is compared with the naive model after each.
 //!
 //!     cargo +nightly fuzz run image_ops
 

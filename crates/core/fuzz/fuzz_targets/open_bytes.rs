@@ -1,5 +1,5 @@
-//! An image whose bytes were changed at random: verify() reports and never panics or hangs; if
-//! it finds nothing, everything else works as well.
+//! Changes the bytes of an image at random: verify() reports and never panics or hangs; if it finds nothing, everything
+//! else works as well.
 //!
 //!     cargo +nightly fuzz run open_bytes
 
@@ -13,7 +13,7 @@ use cftrag_core::{
 };
 use libfuzzer_sys::fuzz_target;
 
-/// Rows settled and not, trees, a hub with blocks, a self-edge, freed memory.
+/// An image with settled and unsettled rows, trees, a hub with blocks, a self-edge, freed memory.
 static SOUND: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let mut heap = HeapMemory::new(1 << 16);
     assert!(heap.grow());
@@ -22,7 +22,7 @@ static SOUND: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
         let stamp = i.is_multiple_of(3).then_some(Stamp { xmin: u64::from(i), cmin: 0 });
         let tree = i.is_multiple_of(2).then_some(&b"tree"[..]);
         image.insert(&Edge { tree, parent: b"hub", child: &[i; 12] }, stamp).unwrap();
-        // Folded names of one prefix, and two names each of one folded name.
+        // Folded names with one prefix, and two names for each folded name.
         let child = format!("{} {:05}", ["child", "Child"][usize::from(i % 2)], i / 2);
         image.insert(&Edge { tree, parent: b"hub", child: child.as_bytes() }, stamp).unwrap();
     }
@@ -33,7 +33,7 @@ static SOUND: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
 
 fuzz_target!(|data: &[u8]| {
     let mut chunks = SOUND.clone();
-    // Each change: which word (2 bytes), and the bits to flip in it (4 bytes).
+    // Each change has a word's number (2 bytes) and the bits to flip in that word (4 bytes).
     for change in data.chunks_exact(6).take(16) {
         let word = usize::from(u16::from_le_bytes([change[0], change[1]])) % (1024 * 16);
         let at = word * 4;

@@ -1,8 +1,8 @@
 //! A world for random tests: transactions, a heap of rows, and an image that must agree.
 //!
-//! An [`Op`] changes the heap as PostgreSQL would and tells the image what a trigger would
-//! tell it. After each op every invariant is checked. Walks take their snapshot when they
-//! begin and are stepped between the ops that follow, so that they meet a moving image.
+//! An [`Op`] changes the heap as PostgreSQL would, and tells the image what a trigger would tell it. After each op
+//! every invariant is checked. Walks take their snapshot when they begin and are stepped between the ops that follow,
+//! so that the image changes during them.
 
 pub mod oracle;
 mod readers;
@@ -19,10 +19,10 @@ use oracle::{Answer, Bytes, Found, Triple};
 use readers::{Active, Rooting, Seeking};
 use snapshot::{Snapshot, Tuple, Xact};
 
-/// The first xid; above 2^32, so that half of it is not taken for the whole.
+/// The first xid; it is above 2^32, so that a half of an xid is not taken for the whole.
 const FIRST_XID: u64 = (3 << 32) + 100;
 
-/// An operation. Numbers are taken modulo the number of things there are.
+/// An operation. Numbers are taken modulo the number of things they choose from.
 #[derive(Clone, Debug)]
 pub enum Op {
     Begin,
@@ -30,7 +30,7 @@ pub enum Op {
     Abort(u8),
     /// The transaction's next command begins and sees the effects of the earlier ones.
     Command(u8),
-    /// `by` None: settled, as a bulk build inserts.
+    /// If `by` is None, the row is settled, as in a bulk build.
     Insert {
         edge: [u8; 3],
         by: Option<u8>,
@@ -75,7 +75,7 @@ pub enum Op {
 
 pub struct World {
     heap: HeapMemory,
-    /// Counts only the settled rows inserted so far, so records have all sizes, often the least.
+    /// Counts only the settled rows inserted so far, so records have all sizes, often the smallest.
     degrees: Degrees,
     tuples: Vec<Tuple>,
     xacts: Vec<Xact>,
@@ -87,13 +87,14 @@ pub struct World {
     names: Vec<Bytes>,
 }
 
-/// Short and long names, at the limits of what fits into a line, a record, a piece.
+/// Short and long names, up to the limits of what fits into a line, a record, a piece.
 pub fn names() -> Vec<Bytes> {
     let mut names: Vec<Vec<u8>> = vec![b"".into(), b"\xff\x00\xff".into()];
     names.extend((0..9).map(|i| format!("entity {i}").into_bytes()));
     names.extend([71, 2016, 2017].map(|len| vec![b'x'; len]));
     names.extend([b'y', b'z'].map(|last| [vec![b'x'; 9000], vec![last]].concat()));
-    // Names that fold alike, prefixes of others, no folded name, and the limits of prefixes.
+    // Names with the same folded name, names that begin others, names without a folded name, and the limits of
+    // prefixes.
     let some =
         ["Entity 3", "ENTITY, 3!", "entity", "3 of", "+++", "糖尿病", "Straße", "R&D", "R-D", "IT"];
     names.extend(some.map(|name| name.as_bytes().to_vec()));
@@ -124,7 +125,7 @@ impl World {
         Image::open(&self.heap).unwrap()
     }
 
-    /// Runs one op, checks every invariant, and steps the readers under way.
+    /// Runs one op, checks every invariant, and steps the unfinished readers.
     pub fn apply(&mut self, op: &Op) {
         self.run(op);
         verify(self.image());
@@ -133,7 +134,7 @@ impl World {
         self.step_roots();
     }
 
-    /// Ends every transaction and walk, settles, and compares what is left.
+    /// Ends every transaction and walk, settles, and compares what remains.
     pub fn finish(&mut self) {
         while self.active.is_some() {
             self.step_walk();
@@ -337,8 +338,8 @@ impl World {
             }
         }
         assert!(ask.is_empty());
-        // The image may mark another of several equal rows, which makes no difference: nobody can
-        // tell equal rows (same edge, inserter and command) apart.
+        // Of several equal rows the image may mark another one, which makes no difference: equal rows (same edge,
+        // inserter and command) cannot be told apart.
         self.tuples[i].xmax = Some((xid, command));
     }
 
@@ -347,7 +348,7 @@ impl World {
         self.snapshots().map(|snapshot| snapshot.xmin).fold(running, u64::min)
     }
 
-    /// The snapshots of the readers under way.
+    /// The snapshots of the unfinished readers.
     fn snapshots(&self) -> impl Iterator<Item = &Snapshot> {
         let walk = self.active.iter().map(|active| &active.snapshot);
         let roots = self.rooting.iter().map(|rooting| &rooting.snapshot);
@@ -371,7 +372,7 @@ impl World {
     }
 }
 
-/// What was found in a text, in the oracle's form.
+/// The mentions found in a text, in the oracle's form.
 pub fn mentions(recogniser: &Recogniser, text: &str) -> Vec<Found> {
     let found = recogniser.mentions().iter().map(|mention| {
         let name = recogniser.name(mention.entity);
@@ -422,7 +423,7 @@ pub fn heap(chunks: usize) -> HeapMemory {
     heap
 }
 
-/// Tests run small under valgrind and in a hurry.
+/// Whether tests should be small, as under valgrind or in a hurry.
 pub fn quick() -> bool {
     std::env::var_os("CFTRAG_QUICK").is_some()
 }

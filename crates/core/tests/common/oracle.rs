@@ -1,10 +1,10 @@
-//! The contract of DESIGN.md section 1, as naively as it can be said.
+//! The contract of docs/design.md section 1, in the most naive form.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use cftrag_core::{MOST_WORDS, Relation, Words, fold, fold_name, spelling};
 
-/// A name, printed short: some are thousands of bytes.
+/// A name, printed in short form, because some names have thousands of bytes.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Bytes(pub Vec<u8>);
 
@@ -70,7 +70,7 @@ pub fn context(edges: &BTreeSet<Triple>, entity: &[u8], up: u32, down: u32) -> V
 
 /// `cft_roots()` over a set of edges.
 pub fn roots(edges: &[Triple]) -> Vec<(Option<Bytes>, Bytes)> {
-    // An edge from an entity to itself says that it is there.
+    // An edge from an entity to itself shows that the entity exists.
     let parents = edges.iter().map(|(tree, parent, _)| (tree.clone(), parent.clone()));
     let others = edges.iter().filter(|(_, parent, child)| parent != child);
     let children: BTreeSet<_> =
@@ -82,7 +82,7 @@ pub fn roots(edges: &[Triple]) -> Vec<(Option<Bytes>, Bytes)> {
         .collect()
 }
 
-/// A mention: its first byte, the byte after its last, the entity.
+/// A mention: its first byte, the byte after its last, and the entity.
 pub type Found = (usize, usize, Bytes);
 
 /// `cft_entities(text)` for these entities: every window of words is compared with every name.

@@ -1,4 +1,4 @@
-//! Readers of the world: their steps, and what they must find.
+//! The readers of the world: their steps, and the expected results.
 
 use cftrag_core::{Hot, Image, Interruptible, NoRoom, Reader, Roots, Scan, Seek, Step, Walk};
 
@@ -6,13 +6,13 @@ use super::oracle::{self, Answer, Bytes, Found};
 use super::snapshot::Snapshot;
 use super::{World, answers, mentions};
 
-/// A walk between two steps, and what it must find.
+/// A walk between two steps, and its expected result.
 pub(super) struct Active {
     pub(super) snapshot: Snapshot,
     pub(super) cells: usize,
     /// The entity and the answer of each question.
     pub(super) expected: Vec<(Bytes, Vec<Answer>)>,
-    /// Questions whose answers were taken, and in how many parts.
+    /// The number of questions whose answers were taken, and of the parts in which they were.
     pub(super) taken: usize,
     pub(super) parts: usize,
     /// The walk's limit in bytes.
@@ -31,7 +31,7 @@ impl Active {
     }
 }
 
-/// A scan for roots between two steps, what it has found, and what it must find.
+/// A scan for roots between two steps, what it has found, and its expected result.
 pub(super) struct Rooting {
     pub(super) snapshot: Snapshot,
     pub(super) budget: usize,
@@ -40,7 +40,7 @@ pub(super) struct Rooting {
     pub(super) expected: Vec<(Option<Bytes>, Bytes)>,
 }
 
-/// A text between two steps, and what must be found in it.
+/// A text between two steps, and the mentions expected in it.
 pub(super) struct Seeking {
     pub(super) snapshot: Snapshot,
     pub(super) cells: usize,
@@ -145,12 +145,12 @@ impl World {
         }
         let snapshot = self.snapshot(own, forgetful);
         let edges = self.visible(&snapshot).into_iter().collect();
-        // Now and then several, or more than the 32 walked together: the oracle is slow.
+        // Sometimes several questions, or more than the 32 walked together; not always, because the oracle is slow.
         let more = if entity.is_multiple_of(16) { up / 6 } else { 0 };
         let questions = usize::from(entity)..usize::from(entity) + 1 + usize::from(more);
         let (up, down) = (u32::from(up % 6), u32::from(down % 6));
         let mut expected = Vec::new();
-        // Now and then with hardly enough memory, and with answers taken in parts.
+        // Sometimes with hardly enough memory, and with answers taken in parts.
         let most = [usize::MAX, 1 << 18, 1 << 20][usize::from(cells) % 3];
         self.walk.limit(most, usize::from(cells) * 8);
         self.walk.clear();
@@ -252,7 +252,7 @@ impl World {
     }
 }
 
-/// Whether a walk ended for lack of memory: then it must have needed more than its limit.
+/// Whether a walk ended because memory was lacking. Then it must have needed more than its limit.
 fn lacks_room(result: Result<(), NoRoom>, most: usize) -> bool {
     match result {
         Ok(()) => false,
@@ -264,7 +264,7 @@ fn lacks_room(result: Result<(), NoRoom>, most: usize) -> bool {
     }
 }
 
-/// What texts are made of.
+/// The parts of the texts.
 const TOKENS: [&str; 19] = [
     "entity ",
     "R&D ",

@@ -23,7 +23,7 @@ pub(super) struct Xact {
     pub(super) command: u32,
 }
 
-/// What a transaction sees.
+/// A snapshot: what a transaction sees.
 #[derive(Debug)]
 pub(super) struct Snapshot {
     pub(super) own: Option<u64>,
@@ -31,7 +31,7 @@ pub(super) struct Snapshot {
     pub(super) xmin: u64,
     pub(super) committed: BTreeSet<u64>,
     pub(super) fates: Vec<Xact>,
-    /// Xids the caller knows; None if it knows all.
+    /// The xids that the caller knows; None if it knows all.
     pub(super) known: RefCell<Option<BTreeSet<u64>>>,
 }
 

@@ -20,10 +20,10 @@
 //!
 //! **Algorithm** (merge and compress as in SEP and T-Retriever), each step deterministic:
 //!
-//! 1. merge.rs: two clusters at a time, those joined most against chance, to binary trees.
-//! 2. compress.rs: tree nodes that save least are removed, down to a few levels more than allowed;
-//!    of those left the best choice for the allowed height is found exactly.
-//! 3. refine.rs: leaves move to where their neighbours are while that saves.
+//! 1. merge.rs merges two clusters at a time, those joined most relative to chance, into binary trees.
+//! 2. compress.rs removes the tree nodes that save least, down to a few levels more than allowed; from the nodes left it
+//!    finds the best choice for the allowed height exactly.
+//! 3. refine.rs moves leaves to where their neighbours are, while that saves.
 //!
 //! SEP merges the pair that saves most at once. Then one cluster absorbs its neighbours one by one: for a graph of 100
 //! planted groups (examples/hierarchy.rs) the trees of SEP with height 3 keep 12.7 of 13.3 bits, while the planted tree

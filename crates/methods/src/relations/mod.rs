@@ -3,12 +3,12 @@
 //! The rules of CFT-RAG 2.3, made precise, in this order:
 //!
 //! 1. An edge from an entity to itself is removed.
-//! 2. Of equal edges one stays.
-//! 3. Cycles: of the edges of a cycle those closest to the roots stay. An entity's *level* is its distance from the nearest root;
-//!    entities are ordered by level, then by number. Edges of a *knot* (a strongly connected component) that lead to a later entity
-//!    stay. Those that lead back are tried in the order of their parent, then of their child, and one stays only if it closes no cycle
-//!    with those that stay so far; in a knot of more than [`KNOT`] edges all of them are removed. A knot that nothing leads into has no
-//!    root: its first entity counts as one.
+//! 2. Of several equal edges one stays.
+//! 3. Of the edges of a cycle, those closest to the roots stay. An entity's *level* is its distance from the nearest
+//!    root; entities are ordered by level, then by number. The edges of a *knot* (a strongly connected component) that
+//!    lead to a later entity stay. Those that lead back are tried in the order of their parent, then of their child; one
+//!    stays only if it closes no cycle with the edges kept so far. In a knot of more than [`KNOT`] edges all that lead
+//!    back are removed. A knot into which no edge leads has no root, so its first entity counts as one.
 //! 4. An edge is removed if the edges left by rule 3 lead from its parent to its child on a longer path. For a graph without cycles
 //!    this *transitive reduction* is unique.
 //!
