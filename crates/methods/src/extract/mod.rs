@@ -1,4 +1,5 @@
-//! Extracts relations from English sentences by rules, without a model (CFT-RAG 2.2; the patterns with "such as" are Hearst's, 1992).
+//! Extracts relations from English sentences by rules, without a model (CFT-RAG 2.2; the patterns with "such as" are
+//! Hearst's, 1992).
 //!
 //! Precision matters more than recall: doubtful relations are left out. A sentence is cut into words; the phrase of a
 //! rule ("consists of", "and other") is searched for; the noun phrases beside it are delimited by words they may not

@@ -21,8 +21,8 @@
 //! **Algorithm** (merge and compress as in SEP and T-Retriever), each step deterministic:
 //!
 //! 1. merge.rs merges two clusters at a time, those joined most relative to chance, into binary trees.
-//! 2. compress.rs removes the tree nodes that save least, down to a few levels more than allowed; from the nodes left it
-//!    finds the best choice for the allowed height exactly.
+//! 2. compress.rs removes the tree nodes that save least, down to a few levels more than allowed; among the nodes
+//!    left it finds the best choice for the allowed height exactly.
 //! 3. refine.rs moves leaves to where their neighbours are, while that saves.
 //!
 //! SEP merges the pair that saves most at once. Then one cluster absorbs its neighbours one by one: for a graph of 100

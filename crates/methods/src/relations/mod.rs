@@ -1,4 +1,5 @@
-//! Filters raw relations to a forest of clean trees: no self-edge, no duplicate, no cycle, no edge that a longer path implies.
+//! Filters raw relations to a forest of clean trees: no self-edge, no duplicate, no cycle, no edge that a
+//! longer path implies.
 //!
 //! The rules of CFT-RAG 2.3, made precise, in this order:
 //!
@@ -6,11 +7,11 @@
 //! 2. Of several equal edges one stays.
 //! 3. Of the edges of a cycle, those closest to the roots stay. An entity's *level* is its distance from the nearest
 //!    root; entities are ordered by level, then by number. The edges of a *knot* (a strongly connected component) that
-//!    lead to a later entity stay. Those that lead back are tried in the order of their parent, then of their child; one
-//!    stays only if it closes no cycle with the edges kept so far. In a knot of more than [`KNOT`] edges all that lead
-//!    back are removed. A knot into which no edge leads has no root, so its first entity counts as one.
-//! 4. An edge is removed if the edges left by rule 3 lead from its parent to its child on a longer path. For a graph without cycles
-//!    this *transitive reduction* is unique.
+//!    lead to a later entity stay. Those that lead back are tried in the order of their parent, then of their child;
+//!    one stays only if it closes no cycle with the edges kept so far. In a knot of more than [`KNOT`] edges all that
+//!    lead back are removed. A knot into which no edge leads has no root, so its first entity counts as one.
+//! 4. An edge is removed if the edges left by rule 3 lead from its parent to its child on a longer path. For a graph
+//!    without cycles this *transitive reduction* is unique.
 //!
 //! Linear except for rules 3 (in knots) and 4 (reduce.rs has the costs).
 
@@ -36,8 +37,8 @@ pub enum Verdict {
     Transitive,
 }
 
-/// The verdict on each edge (parent, child) between nodes 0 to `nodes` - 1. The caller gives nodes of different trees different
-/// numbers.
+/// The verdict on each edge (parent, child) between nodes 0 to `nodes` - 1. The caller gives nodes of different
+/// trees different numbers.
 ///
 /// # Panics
 /// If an edge names another node.

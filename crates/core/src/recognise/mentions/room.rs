@@ -8,7 +8,7 @@ use crate::records::record::Record;
 
 /// Words of memory for a name: this many are always copied, and a common name takes no more.
 const WORDS: usize = 24;
-/// The least number of mentions for which room is added.
+/// A step gets room for this many more mentions than were found so far, unless it has fewer slots.
 const LEAST: usize = 256;
 
 impl Recogniser {

@@ -14,7 +14,7 @@ use crate::walk::answer::Row;
 use crate::walk::arena::Name;
 use crate::walk::order::Order;
 
-/// The least number of rows for which room is added.
+/// A step gets room for this many more rows than were found so far, unless it has fewer slots.
 const LEAST: usize = 1024;
 /// Words of a common name, of 20 bytes.
 const WORDS: usize = 7;
