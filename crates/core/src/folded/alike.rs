@@ -60,7 +60,7 @@ impl<'m> Block<'m> {
         (line != 0).then(|| Block::new(record.mem(), line))
     }
 
-    /// Makes a new block: after another one, or as a ring of its own.
+    /// Makes a new block: after another one, or as a new ring.
     fn create(mem: &'m Memory, after: Option<Block<'m>>) -> Block<'m> {
         let line = planned(alloc::take(mem, 1)).get();
         // The line may hold words of another width: see alloc::give.

@@ -3,7 +3,7 @@
 //! ```text
 //!   text    S j - H o r n e r ' s   A . B ,   0 . 5
 //!   parts   1 1 . 1 1 1 1 1 1 . 1 . 1 . 1 . . 1 . 1    letters, digits, underscores
-//!   joins   . . . . . . . . . 1 . . . 1 . . . . 1 .    what joins the two beside it
+//!   joins   . . . . . . . . . 1 . . . 1 . . . . 1 .    characters that join their neighbours
 //!   words   1 1 . 1 1 1 1 1 1 1 1 . 1 1 1 . . 1 1 1
 //! ```
 //!

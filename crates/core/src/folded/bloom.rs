@@ -48,7 +48,7 @@ const SEGMENT_BITS: u32 = 15;
 struct Fill {
     /// Of each 16 bits, how many are set in a full Bloom filter.
     bits: u64,
-    /// Items per word of 64 bits that set so many bits.
+    /// Items per word of 64 bits in a Bloom filter with that many bits set.
     items: u64,
 }
 

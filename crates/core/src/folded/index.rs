@@ -1,7 +1,7 @@
 //! The index that finds entities in a text: their folded names (see words.rs), in the filter.
 //!
 //! ```text
-//!   hash(w1 w2 w3) --> folded name --> entity --> all of that folded name, see alike.rs
+//!   hash(w1 w2 w3) --> folded name --> entity --> all entities with it, see alike.rs
 //!   hash(w1)       --> prefix: names of 4, 5, ... 12 words begin so, or longer ones do
 //!   hash(w1 .. w12)--> prefix: names of 13, ... 23 words, or longer; and so on
 //! ```

@@ -69,7 +69,7 @@ fn fails_cleanly(
 fn a_failed_insert_leaves_every_byte_as_it_was() {
     let heap = heap();
     let stamp = Some(Stamp { xmin: 10, cmin: 0 });
-    // Two entities and a tree take a line each, a version another.
+    // Two entities, a tree and a version take a line each.
     let new = edge(Some(b"t"), b"a parent's name", b"a child's name");
     assert_eq!(fails_cleanly_until(&heap, new, stamp), 1 + 1 + 1 + 1);
     assert_eq!(fails_cleanly_until(&heap, new, None), 1 + 1 + 1);

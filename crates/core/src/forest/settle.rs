@@ -1,10 +1,10 @@
 //! Settle: removes versions that no snapshot needs any more.
 //!
 //! ```text
-//!  xmin aborted, xmin < horizon              nobody ever sees the row: unlinked
-//!  xmax committed, xmax < horizon            nobody sees the row any more: unlinked
-//!  xmax aborted                              it was not deleted: xmax cleared, go on
-//!  no xmax; xmin committed, xmin < horizon   everyone sees it: the version is freed
+//!  xmin aborted, xmin < horizon              no snapshot ever sees the row: unlinked
+//!  xmax committed, xmax < horizon            no snapshot sees the row any more: unlinked
+//!  xmax aborted                              the row was not deleted: xmax is cleared, next rule
+//!  no xmax; xmin committed, xmin < horizon   every snapshot sees the row: the version is freed
 //!  a fate is not known                       asked for; the version stays where it is
 //!  else                                      moved to the end of the queue
 //! ```

@@ -148,7 +148,7 @@ impl Memory {
         if ((line / SEGMENT_LINES) as usize) < self.segments.len() {
             let first = self.line(line).start().as_ptr();
             lines::prefetch(first);
-            // The next line may be past the end of the chunk, but a prefetch reads nothing.
+            // The next line may be beyond the end of the chunk, but a prefetch reads nothing.
             lines::prefetch(first.wrapping_add(LINE_BYTES));
         }
     }

@@ -73,7 +73,7 @@ impl Forms {
         self.seen[at]
     }
 
-    /// Whether a word that cost so many slots, and led to so many mentions, is worth keeping the form for.
+    /// Whether a form is worth keeping, given the slots that a word of it cost and the mentions that the word led to.
     #[inline]
     pub(crate) fn is_dear(cost: usize, found: usize) -> bool {
         cost > DEAR + PER_FOUND * found

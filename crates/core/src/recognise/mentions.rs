@@ -2,10 +2,10 @@
 //!
 //! ```text
 //!   text --read--> folded words, outside the lock --step--> mentions, under it
-//!        all words:  is it a name, or does one begin with it, and with the next one? (bloom.rs)
-//!        where so:   its prefix --> which lengths there are --> which windows of these are names?
-//!        where so:   their folded names, longest first
-//!        a folded name agrees: compare folded bytes --> the entities of that folded name --> those the snapshot sees
+//!        each word:    is it a name, or does a name begin with it, and with the next one? (bloom.rs)
+//!        if so:        its prefix --> the lengths of names --> which windows of these lengths are names?
+//!        each such window, longest first: its folded name in the filter
+//!        if it agrees: compare folded bytes --> the entities of that folded name --> those the snapshot sees
 //! ```
 //!
 //! Finds the leftmost, longest window and continues after it; or, overlapping, every window. Only entities with an edge
@@ -69,8 +69,8 @@ pub struct Mention {
 pub enum Seek {
     /// Entities with an edge row that the snapshot sees.
     Entities,
-    /// Entities of which the text has a label. A label is none of the image's entities, nor is one
-    /// found by its own name.
+    /// Entities of which the text has a label. Labels themselves are not reported as entities, and entities are not
+    /// found by their own names.
     Labelled,
     /// Labels that are aliases: each mention also has its alias.
     Aliased,

@@ -1,11 +1,11 @@
 //! Decides whether some words of a text, which fold to a name's words, spell that name.
 //!
 //! ```text
-//!   F   F#   F*     in  we use F# here   F# stands there: it and no other is found
-//!   F*              in  an F in maths    not found: a name of one word has its punctuation
-//!   R&D             in  R. D. Laing      not found: nor without it has one of single letters
-//!   IT              in  use it           not found: short capitals are found in capitals
-//!   Set             in  to set up        not found: a common word is found in its own case
+//!   F   F#   F*     in  we use F# here   only F# is found, because the text has its punctuation
+//!   F*              in  an F in maths    not found: a name of one word needs its punctuation
+//!   R&D             in  R. D. Laing      not found: a name of single letters needs it, too
+//!   IT              in  use it           not found: short capitals are found only in capitals
+//!   Set             in  to set up        not found: a common word is found only in its own case
 //! ```
 
 use std::ops::Range;

@@ -1,8 +1,8 @@
 //! Finds where in a block of words names may begin, by the Bloom filters.
 //!
 //! ```text
-//!   all words:                    their words of the Bloom filter --> kinds --> those that may begin
-//!   of these, with the next one:  their words of the Bloom filter --> kinds --> those that do
+//!   all words:                   read a word of the Bloom filter --> kinds --> words that may begin a name
+//!   these, with the next word:   read a word of the Bloom filter --> kinds --> words that begin a name
 //! ```
 //!
 //! The answer of a Bloom filter is unpredictable, so what passes is kept without a branch. One loop only reads the

@@ -6,12 +6,12 @@
 //!        +-------+-------+------+-------+-------- - -+--------+--------+ - -
 //!        | hash  | shape | bits | alike | name ...   | slot 0 | slot 1 |
 //!        +-------+-------+------+-------+-------- - -+--------+--------+ - -
-//!                         (a tree: how many edge rows)
+//!                         (in a tree: its number of edge rows)
 //!
-//!  shape  length of the name 12 bits, kind 1, lines 3 (how many more than slot 0 needs);
-//!         temperature 16: how often it was looked up (see filter/temperature)
-//!  bits   16 bits which inline slots are used, 16 bits which of them are "down"
-//!  alike  the line of the block that lists it and others whose name has the same folded name, or 0
+//!  shape  12 bits length of the name, 1 bit kind, 3 bits lines (how many more than slot 0 needs),
+//!         16 bits temperature (how often it was looked up, see filter/temperature)
+//!  bits   16 bits for the inline slots that are used, 16 bits for those of them that are "down"
+//!  alike  the line of the block that lists this and other records with the same folded name, or 0
 //!         (see alike.rs)
 //! ```
 //!
@@ -20,8 +20,8 @@
 //! and not used:
 //!
 //! ```text
-//!  heads  up u32 | down u32 | - u32       28 bits of the head block, 4 bits how many of its
-//!                                         5 slots are used
+//!  heads  up u32 | down u32 | - u32       28 bits line of the head block, 4 bits how many of
+//!                                         its 5 slots are used
 //! ```
 //!
 //! The creator chooses how many inline slots there are ([`Room`]), at least one. A name of up to 2028 bytes is inside

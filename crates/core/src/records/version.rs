@@ -5,7 +5,7 @@
 //!       +-----+-----+-----+-----+------+-------+---------+------+-----+----+----+----+---+
 //!       |xmin |xmax |cmin |cmax |hints |up_slot|down_slot|parent|child|tree|next|prev| - |
 //!       +-----+-----+-----+-----+------+-------+---------+------+-----+----+----+----+---+
-//!  xmin 0: settled, everyone sees the insert.  xmax 0: nobody deleted it.
+//!  xmin 0: settled, everyone sees the insert.  xmax 0: not deleted.
 //! ```
 //!
 //! The queue is first in, first out; root.rs has its ends. Hints are the only thing that a reader stores here (it sets

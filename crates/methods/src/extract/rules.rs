@@ -25,8 +25,7 @@ pub struct Match {
     pub relation: &'static str,
 }
 
-/// A rule: alternatives for each word, separated by |. `~` is any number of adverbs; `?` before a word means that the word
-/// may be missing.
+/// A rule: alternatives for each word, separated by |. `~` is any number of adverbs; a word after `?` may be missing.
 struct Rule(&'static str, Side, &'static str);
 
 const RULES: [Rule; 19] = [

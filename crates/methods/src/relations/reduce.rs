@@ -3,10 +3,10 @@
 //! An edge u -> v is redundant if u is above another parent of v. There are two ways to find redundant edges:
 //!
 //! - *Search*: goes from the parents of v upwards, but not beyond the height of the lowest of them (a node's height is
-//!   the length of the longest path to it, so all nodes above it have less), nor where the labels (labels.rs) say that no
-//!   parent can be above. In hierarchies this visits few nodes, mostly none.
-//! - *Sweep*: for 512 children at a time, computes as 512 bits which of them each node leads to, from the leaves up. One
-//!   sweep reads every edge at most once: n / 512 sweeps over m edges, whatever the graph.
+//!   the length of the longest path to it, so all nodes above it have less), nor where the labels (labels.rs) say that
+//!   no parent can be above. In hierarchies this visits few nodes, mostly none.
+//! - *Sweep*: for 512 children at a time, computes as 512 bits which of them each node leads to, from the leaves up.
+//!   One sweep reads every edge at most once: n / 512 sweeps over m edges, whatever the graph.
 //!
 //! The search has a budget of steps; sweeps do the children that remain. So the worst case is some n * m / 512 steps of
 //! 64 bytes, and memory of 64 bytes per node.

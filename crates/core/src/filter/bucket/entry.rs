@@ -12,7 +12,7 @@
 //!
 //! A *name* leads to the record of an entity or tree; a *folded name* to the first of the entities
 //! whose names fold to it; a *prefix* says how many names begin with these words, and how long
-//! they are (see folded/index.rs). Names have a table of their own. The hash of a folded name or a
+//! they are (see folded/index.rs). Names have a separate table. The hash of a folded name or a
 //! prefix must be known without a record when the entry moves. A prefix keeps 28 bits of it. A
 //! folded name keeps bits 7 to 27, and `s`, whether it is in its second bucket: the bucket's number
 //! has the 7 bits below.

@@ -180,7 +180,7 @@ pub(crate) fn equal_slots(tags: u64, wanted: u64) -> u32 {
     const LOW: u64 = 0x7FFF_7FFF_7FFF_7FFF;
     let differ = tags ^ (wanted * 0x0001_0001_0001_0001);
     let equal = !(((differ & LOW) + LOW) | differ) & !LOW;
-    // Puts bits 15, 31, 47 and 63 beside each other: the product has each once, at 60 to 63.
+    // Makes bits 15, 31, 47 and 63 adjacent: the product has each once, at 60 to 63.
     halves((equal >> 15).wrapping_mul(0x1000_2000_4000_8000) >> 60).0
 }
 
