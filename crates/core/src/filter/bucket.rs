@@ -5,9 +5,9 @@
 //!         16 lines                           | 32 lines             | 16 lines; names: 1, unused
 //! ```
 //!
-//! Tags lie together because most lookups end there: an absent name costs two lines of tags, in
-//! an array that is a third of the page or less. All eight tags of two buckets are compared at
-//! once. A slot whose word is 0 is empty.
+//! Tags lie together because most lookups end there: the lookup of an absent name reads two lines of tags, in an array
+//! that is a third of the page or less. All eight tags of two buckets are compared at once. A slot whose word is 0 is
+//! empty.
 //!
 //! `entry.rs` has the bits of a slot; `geometry.rs` says which two buckets a hash has.
 
@@ -42,7 +42,7 @@ const _: () = assert!(PAGE_LINES * 64 == PAGE_BUCKETS * 32);
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bucket<'m> {
     page: Page<'m>,
-    /// Its number in the page.
+    /// The bucket's number in the page.
     i: usize,
 }
 

@@ -1,6 +1,6 @@
-//! What lookups and walks cost: numbers that only grow.
+//! Counters of the cost of lookups and walks.
 
-/// What a walk cost since `clear`, or a text since its beginning.
+/// The cost of a walk since `clear`, or of a text since its beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Names looked up in the filter.
@@ -9,7 +9,7 @@ pub struct Counters {
     pub hits: u64,
     /// Fingerprints that matched, so that a record was read.
     pub fingerprint_checks: u64,
-    /// How many of these were other names.
+    /// How many of these records had other names.
     pub false_positives: u64,
     /// Edge slots read.
     pub slots_visited: u64,

@@ -9,7 +9,7 @@ pub(crate) const DIRECTORY_BITS: u32 = 9;
 pub(crate) const MOST_LEVEL: u32 = FOLDED_DIRECTORIES.ilog2() + DIRECTORY_BITS + PAGE_BITS;
 
 impl Table {
-    /// Its level, split pointer and number of pages.
+    /// The fields of the table's level, split pointer and number of pages.
     #[inline]
     pub(crate) const fn fields(self) -> [Field; 3] {
         match self {

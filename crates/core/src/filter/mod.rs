@@ -1,4 +1,4 @@
-//! The cuckoo filter: from a name to its record.
+//! The cuckoo filter, which finds a name's record.
 
 pub(crate) mod bucket;
 pub(crate) mod counters;

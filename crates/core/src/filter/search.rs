@@ -47,7 +47,7 @@ impl Filter<'_> {
     fn one_move(self, full: [u32; 2], others: &mut [u32; 2 * SLOTS]) -> Option<Place> {
         for (bucket, others) in full.into_iter().zip(others.as_chunks_mut::<SLOTS>().0) {
             for (slot, other) in others.iter_mut().enumerate() {
-                // One by one: mostly the first or the second can move.
+                // Tried one by one, because mostly the first or the second can move.
                 let to = self.other_bucket(bucket, self.get(Place { bucket, slot }));
                 *other = to;
                 if let Some(empty) = self.bucket(to).empty_slot() {

@@ -164,7 +164,7 @@ impl<'m> Image<'m> {
                 first.room() + if newest.line == first.line { 0 } else { newest.room() }
             }
         });
-        // The first of its folded name needs no block. If two folded names share a hash, take the worse.
+        // The first entity of its folded name needs no block. If two folded names share a hash, the worse case counts.
         let room = heads.min().unwrap_or(1);
         if new > room { LINES } else { 0 }
     }

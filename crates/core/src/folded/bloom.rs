@@ -1,10 +1,10 @@
 //! The Bloom filters. They hold names, and the words and pairs of words that names begin with.
 //!
 //! ```text
-//!   a name of one word    that word                                  the Bloom filter of words
-//!   of several words      its first word                             the Bloom filter of words
-//!                         all of them                                the Bloom filter of windows
-//!   of three, of more     its first two words                        the Bloom filter of windows
+//!   name of one word      that word                                  in the Bloom filter of words
+//!   of several words      its first word                             in the Bloom filter of words
+//!                         all its words                              in the Bloom filter of windows
+//!   of three or more      its first two words                        in the Bloom filter of windows
 //!   hash of an item --> a word of 64 bits, in a line of the Bloom filter --> three of its bits
 //! ```
 //!
@@ -46,7 +46,7 @@ const SEGMENT_BITS: u32 = 15;
 
 /// The limits at which a Bloom filter is full.
 struct Fill {
-    /// Of each 16 bits, how many are set in a full Bloom filter.
+    /// How many of 16 bits are set in a full Bloom filter.
     bits: u64,
     /// Items per word of 64 bits in a Bloom filter with that many bits set.
     items: u64,
@@ -82,7 +82,7 @@ impl BloomItems {
 }
 
 impl BloomState {
-    /// For the next Bloom filter: the buckets it was filled from, once all its segments are there.
+    /// The buckets from which the next Bloom filter was filled, once all its segments are allocated.
     #[inline]
     fn swept(self) -> Option<u32> {
         let being_filled = self.segments > 0 && self.segments == shape(self.level).1;
@@ -219,7 +219,7 @@ impl<'m> BloomFilter<'m> {
 
 /// The result of [`Image::let_pass`].
 pub(crate) struct Passed {
-    /// True only if no entity had this folded name.
+    /// Whether the folded name is known to be new. `false` proves nothing.
     pub(crate) is_new: bool,
     /// Which Bloom filters need [`Image::tend_blooms`].
     tend: [bool; 2],

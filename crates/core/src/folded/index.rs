@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   hash(w1 w2 w3) --> folded name --> entity --> all entities with it, see alike.rs
-//!   hash(w1)       --> prefix: names of 4, 5, ... 12 words begin so, or longer ones do
-//!   hash(w1 .. w12)--> prefix: names of 13, ... 23 words, or longer; and so on
+//!   hash(w1)       --> prefix: which of 4, 5, ... 12 words the names have that begin with w1, or more
+//!   hash(w1 .. w12)--> prefix: likewise 13, ... 23 words, or more; and so on
 //! ```
 //!
 //! A window's hash rolls: each further word costs one multiplication. The Bloom filters (see bloom.rs) tell whether

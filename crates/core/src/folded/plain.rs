@@ -12,7 +12,7 @@ use std::ops::Range;
 
 use crate::memory::interruptible::Interruptible;
 
-/// What stands before the apostrophe of an elision, in French, Italian and Catalan.
+/// The words before the apostrophe of an elision, in French, Italian and Catalan.
 const ELIDED: [&str; 29] = [
     "c", "d", "j", "l", "m", "n", "s", "t", "qu", "jusqu", "lorsqu", "puisqu", "quoiqu", "quelqu",
     "presqu", "entr", "un", "all", "coll", "dall", "dell", "nell", "sull", "quell", "quest",

@@ -54,7 +54,7 @@ impl Image<'_> {
     /// `partners` has not read ([`Image::look_for`]).
     ///
     /// # Errors
-    /// As [`Image::delete`].
+    /// See [`Image::delete`].
     pub fn delete_next(
         &self,
         edge: &Edge<'_>,

@@ -104,7 +104,7 @@ impl Image<'_> {
     /// Writer: [`Image::insert`] for one of many rows; `recent` saves lookups.
     ///
     /// # Errors
-    /// As [`Image::insert`].
+    /// See [`Image::insert`].
     pub fn insert_next(
         &self,
         edge: &Edge<'_>,
@@ -118,7 +118,7 @@ impl Image<'_> {
     /// room they need.
     ///
     /// # Errors
-    /// As [`Image::insert`].
+    /// See [`Image::insert`].
     pub fn insert_counted(
         &self,
         edge: &Edge<'_>,

@@ -290,7 +290,7 @@ impl Image<'_> {
     /// unknown to `ask`.
     ///
     /// # Errors
-    /// As [`Image::look_for`].
+    /// See [`Image::look_for`].
     pub fn look(
         &self,
         partners: &mut Partners,

@@ -172,9 +172,9 @@ pub(crate) struct BloomState {
     pub(crate) level: u32,
     /// Bits that are set in it.
     pub(crate) bits: u32,
-    /// For the next Bloom filter: the segments allocated so far.
+    /// The segments allocated so far, if this is the next Bloom filter.
     pub(crate) segments: u32,
-    /// For the next Bloom filter: the buckets it was filled from.
+    /// The buckets it was filled from, if this is the next Bloom filter.
     pub(crate) swept: u32,
 }
 

@@ -102,10 +102,10 @@ fn excess(bytes: &[u8], work: &mut Interruptible<'_>) -> usize {
 /// Where a word is in its text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Word {
-    /// In bytes.
+    /// Its begin and end in bytes.
     pub(crate) from: usize,
     pub(crate) to: usize,
-    /// In characters.
+    /// Its begin and end in characters.
     pub(crate) start: usize,
     pub(crate) end: usize,
 }

@@ -31,7 +31,7 @@ pub(crate) struct Cursor {
 }
 
 impl Cursor {
-    /// At the start of a list.
+    /// A cursor at the start of a list.
     #[inline(always)]
     pub(crate) fn start(record: Record<'_>, direction: Direction) -> Cursor {
         let List { line, inline, block, used } = record.list(direction);

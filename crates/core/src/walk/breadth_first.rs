@@ -129,7 +129,7 @@ struct Node {
     /// The first eight bytes of the name, once it was copied.
     key: u64,
     depth: u32,
-    /// How many steps further the walk goes from here.
+    /// How many more steps the walk takes from this row.
     left: u32,
     via: Name,
     /// [`UNNAMED`] until it is copied.

@@ -33,7 +33,7 @@ pub(crate) struct Found {
 pub(crate) struct Order {
     rows: Vec<Placed>,
     row_groups: Vec<u32>,
-    /// By number of the row group: the place of its next row, and in the end the place after its last.
+    /// The place of each row group's next row, and in the end the place after its last.
     next: Vec<usize>,
     sorting: Sorting,
 }

@@ -55,8 +55,8 @@ pub struct Roots {
     /// The tree of labels, whose edges do not count for roots.
     labels: Option<TreeId>,
     asked: Vec<u64>,
-    /// For the current entity: xids to ask for, the trees in which it is a child, and other trees in which it is a
-    /// parent.
+    /// The xids to ask for because of the current entity, the trees in which it is a child, and other trees in which it
+    /// is a parent.
     unknown: Vec<u64>,
     above: Met,
     below: Met,

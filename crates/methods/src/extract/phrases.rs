@@ -30,7 +30,7 @@ const STOPS: &str = "in on at for with by from to into as than under above betwe
     include includes included comprise comprises belong belongs depend depends consist \
     consists become becomes became breathe called respectively plus how why what";
 
-/// A phrase with one of these words is no entity, or reverses the sense.
+/// A phrase with one of these words is not an entity, or reverses the sense.
 const SPOILERS: &str = "not no never neither nor none nobody nothing longer it they he she we i you them him us me \
     himself one's there here everything something anything everyone someone anyone hardly \
     rarely seldom scarcely partly following former latter same etc who which what why how \

@@ -4,7 +4,7 @@
 //! goes to the end of its new layer, and a layer is sorted when its turn comes.
 //!
 //! ```text
-//!   layers  [ 7: . . . ]  [ 8: . ]  [ 11: . . ]  |  in turn, sorted: . . .   and what came since: . .
+//!   layers  [ 7: . . . ]  [ 8: . ]  [ 11: . . ]  |  current, sorted: . . .   and later elements: . .
 //! ```
 //!
 //! In a heap, each replacement of one of n equal elements sinks to the leaves, through memory that is in no cache: this

@@ -36,7 +36,7 @@ fn walk(
     const NONE: (u32, u32) = (u32::MAX, u32::MAX);
     let mut labels = vec![NONE; down.nodes()];
     let mut number = 0;
-    // A node, the next of its edges, and the least number below it so far.
+    // The path of the walk: each node with the next of its edges and the least number below it so far.
     let mut path: Vec<(u32, usize, u32)> = Vec::new();
     let nodes = word(down.nodes());
     for n in 0..nodes {

@@ -9,7 +9,7 @@ use std::hint::select_unpredictable;
 
 use crate::memory::hash::Hash;
 
-/// How many buckets there are, which decides where a hash folds to.
+/// The number of buckets, as level and split pointer; it decides where a hash folds to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Geometry {
     pub(crate) level: u32,

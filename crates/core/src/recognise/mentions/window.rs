@@ -21,7 +21,7 @@ use crate::{Image, Visibility};
 /// Bytes of a name and of the text that are compared at the cost of a slot.
 const PER_CELL: usize = 64;
 
-/// A label's list that was read in part, and what was found for the current word before.
+/// The position in a label's list that was read in part. What was found for the current word so far is kept.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Listing {
     /// The numbers of mentions and names before the current word.

@@ -125,7 +125,7 @@ impl Walk {
         })
     }
 
-    /// Whether labels are wanted, and there are some.
+    /// Whether labels are wanted and the image has labels.
     #[must_use]
     pub fn has_labels(&self) -> bool {
         self.wants_labels && self.labels.is_some()

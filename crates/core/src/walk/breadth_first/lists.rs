@@ -28,7 +28,7 @@ pub(super) struct Owner {
     pub(super) group: u32,
     pub(super) start: EntityId,
     pub(super) relation: Relation,
-    /// For a row: its row group, and the tree to which its list is limited.
+    /// The row group of a row, and the tree to which the row's list is limited; not used for a start.
     pub(super) row_group: u32,
     pub(super) tree: Option<TreeId>,
     /// Depth and remaining steps of the rows to which its list leads.

@@ -25,7 +25,7 @@ const STRANDS: usize = 64;
 pub(super) struct Room {
     /// None if the walk grows whenever it needs.
     limit: Option<usize>,
-    /// With more bytes of answers than this, they are taken before other questions begin.
+    /// When the answers have more bytes than this, they are taken before other questions begin.
     part: usize,
     /// Questions that are walked together.
     pub(super) block: usize,
