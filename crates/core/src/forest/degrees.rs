@@ -25,7 +25,7 @@ pub struct Degrees {
     seed: u64,
 }
 
-/// A counter: its byte, and the bits in it.
+/// The place of a counter: its byte, and its bits in that byte.
 type Place = (usize, u32);
 
 impl Degrees {

@@ -4,10 +4,9 @@
 //! "down". A settled row's slots point at each other; those of a row with a version both
 //! point at the version, which points back at them.
 //!
-//! Insert is in two phases. First it looks everything up and plans every allocation
-//! without writing; an `Error::Full` therefore leaves every byte as it was. Then it writes,
-//! between the marks of `mutating`. One call is one row: rows are a multiset, so inserting
-//! searches no list. Writers only.
+//! Insert has two phases. First it looks up everything and plans every allocation without writing, so an `Error::Full`
+//! leaves every byte as it was. Then it writes, between the marks of `mutating`. One call inserts one row: rows are a
+//! multiset, so inserting searches no list. Writers only.
 
 use crate::filter::counters::Counters;
 use crate::filter::table::Filter;

@@ -240,7 +240,7 @@ fn what_the_last_row_had_is_not_taken_for_the_next_ones_once_it_is_gone() {
     let image = image(&heap);
     let stamp = Some(Stamp { xmin: 1, cmin: 0 });
     let mut recent = Recent::default();
-    // A freed record has its number of lines, 1, where the length of its name was.
+    // In a freed record, its number of lines, 1, is where the length of its name was.
     let row = edge(Some(b"t"), b"p", b"c");
     image.insert_next(&row, stamp, &mut recent).unwrap();
     let known = recent;

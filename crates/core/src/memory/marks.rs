@@ -1,7 +1,8 @@
 //! A bit for each line of an image: whether the record there was judged.
 //!
-//! The marks are used by scans that release the lock between two steps, so that the image may change. An entity stays in its line as long
-//! as a snapshot sees an edge of it, so a marked one is not judged twice, even if its entry has moved.
+//! The marks are used by scans that release the lock between two steps, so that the image may change. An entity stays
+//! in its line as long as a snapshot sees an edge of it, so a marked one is not judged twice, even if its entry has
+//! moved.
 
 use crate::memory::casts::index;
 use crate::memory::id::RecordId;

@@ -7,11 +7,11 @@
 //!      1   entities, trees, edge_rows, versions, kicks, splits, free_lines, folded names   (u64 each)
 //!    2-9   free lists: for 1 to 64 lines: first u32, count u32
 //!  10-41   the directory of names: 512 directory pages, u32 each
-//!     42   of the table of folded names: level u32, split u32, pages u32; moves u32
+//!     42   the table of folded names: level u32, split u32, pages u32; moves u32
 //!     43   the Bloom filter of windows, and the one that is being filled, then those of words:
 //!          level, bits, segments, swept (u32 each)
 //!  44-59   the segments of the Bloom filters of windows: 128 each, u32
-//!  60-67   of those of words: 64 each
+//!  60-67   the segments of the Bloom filters of words: 64 each, u32
 //! 68-131   the directory of folded names: 1024 directory pages, u32 each
 //! 132-643  the owner's area: 4096 u64
 //!    644   the first line that is ever allocated

@@ -190,7 +190,7 @@ mod tests {
         ] {
             assert_eq!(best(&all, text, "F"), wanted, "{text}");
         }
-        // Case does not count.
+        // Case does not matter.
         assert_eq!(
             best(&["T-cell", "T cell", "t cell"], "a T cell", "T cell"),
             ["T cell", "t cell"]

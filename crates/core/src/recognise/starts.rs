@@ -31,7 +31,7 @@ const TOGETHER: usize = 16;
 /// A word that names begin with, according to the Bloom filters.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Start {
-    /// Its number in the block.
+    /// The word's number in the block.
     pub(crate) word: usize,
     pub(crate) begun: Begun,
     /// The hash of this word and the next.
@@ -42,7 +42,7 @@ pub(crate) struct Start {
 #[derive(Debug)]
 pub(crate) struct Starts {
     len: usize,
-    /// Their numbers in the block.
+    /// The words' numbers in the block.
     words: [u8; ROOM + 8],
     kinds: [Kinds; ROOM],
     begun: [Begun; ROOM],

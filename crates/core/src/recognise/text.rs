@@ -149,7 +149,7 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// Holds no words.
+    /// An empty one, which holds no words.
     pub(crate) fn new() -> Held {
         Held {
             words: Box::new([Folded::default(); ROOM]),

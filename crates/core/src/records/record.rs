@@ -254,7 +254,7 @@ impl<'m> Record<'m> {
         // Each word is loaded once: compilers do not merge atomic loads.
         let bits = self.head.u32(BITS);
         let (line, slot) = self.first_slot();
-        // Whether there are heads is unpredictable, so nothing branches on it.
+        // Whether there are heads is unpredictable, so no branch depends on it.
         let are_heads = bits >> 16 & !bits & 1;
         let heads = self.span.line(line);
         let head = heads.u32(byte_of(slot) + head_of(direction)) & are_heads.wrapping_neg();

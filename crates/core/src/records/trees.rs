@@ -7,7 +7,7 @@ use crate::Image;
 use crate::memory::hash::Kind;
 use crate::memory::id::{RecordId, TreeId, to_word};
 
-/// What looking up a tree costs, in slots: two buckets and a record.
+/// The cost of looking up a tree, in slots: two buckets and a record.
 const LOOKUP_CELLS: usize = 4;
 /// Up to this many trees are compared one by one.
 const FEW: usize = 8;
@@ -87,7 +87,7 @@ impl Trees {
         self.found.len()
     }
 
-    /// Memory that it holds.
+    /// Bytes of memory that it holds.
     pub(crate) fn bytes(&self) -> usize {
         self.names.capacity()
             + self.ends.capacity() * size_of::<usize>()
