@@ -1,6 +1,6 @@
 //! Measures what grows with the image, and what temperature costs: measurements that do not fit criterion.
 //!
-//!     cargo run --release --bin growth -- growth [entities]         longest insert, time and bytes of a build, latency of one lookup
+//!     cargo run --release --bin growth -- growth [entities]         longest insert, build (time, bytes), a lookup
 //!     cargo run --release --bin growth -- inserts [rows] [rounds]   one row of a large INSERT, as make bench has it
 //!     cargo run --release --bin growth -- temperature [entities] [uniform|zipf] [off|count|sort]
 //!     cargo run --release --bin growth -- lookups [entities] [hit|miss|text] [hashbrown|image|filter|plain|text]
