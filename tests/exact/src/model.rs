@@ -1,5 +1,5 @@
 //! What the driver knows of the sessions without asking the server: open transactions, who uses which table, and which
-//! condition of DESIGN.md section 2 applies to a check. Pure: the generator and its unit tests need no server.
+//! condition of docs/design.md, section 2, applies to a check. Pure: the generator and its unit tests need no server.
 //!
 //! Two uses. Steps that would block are not generated (lock_timeout is the net under that). And a check is called *free* only if
 //! the model can tell that no condition applies to it: of those, at least 95 % must be served by the image. The model

@@ -1,4 +1,4 @@
-//! Counts: what was checked, which condition of DESIGN.md section 2 the model saw, and who served, from pg_stat_cftrag.
+//! Counts: what was checked, which condition of docs/design.md, section 2, the model saw, and who served, from pg_stat_cftrag.
 //!
 //! What counts, for the two assertions of --require-image:
 //! - a check is one compared cft_context call made by the driver (checks inside the workload's triggers compare too, but are

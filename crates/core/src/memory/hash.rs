@@ -59,7 +59,7 @@ impl Hash {
         self.0 >> 48
     }
 
-    /// The unfolded number of the first bucket: `i1'` in docs/design.md.
+    /// The unfolded number of the first bucket: `i1'` in filter/bucket/geometry.rs.
     #[inline]
     pub(crate) const fn first(self) -> u32 {
         halves(self.0).0
