@@ -32,7 +32,7 @@ pub fn names_of_itself(table: &str, what: &str) -> ErrorReport {
 /// `what` is what the column holds: names or entities.
 pub fn no_such_name_column(table: &str, column: &str, what: &str, listed: &str) -> ErrorReport {
     report(Code::ERRCODE_UNDEFINED_COLUMN, format!("column \"{column}\" of table \"{table}\" does not exist"))
-        .set_hint(format!("Attach the table with the column of {what} that it has; it {listed}"))
+        .set_hint(format!("Pass the table's column of {what} when you attach it; the table {listed}"))
 }
 
 /// The table is attached already, as something else.
@@ -45,18 +45,19 @@ pub fn attached_otherwise(table: &str, what: &str) -> ErrorReport {
 }
 
 pub fn filter_is_no_object() -> ErrorReport {
-    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, "\"filter\" must be a JSON object".into())
-        .set_hint("For example {\"language\": \"en\"}: a document has it if its metadata contain it.")
+    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, "\"filter\" must be a JSON object".into()).set_hint(
+        "Pass an object, for example {\"language\": \"en\"}: it selects the documents whose metadata contain it.",
+    )
 }
 
 pub fn no_entity_type() -> ErrorReport {
-    report(Code::ERRCODE_DATATYPE_MISMATCH, "entities are of type text, integer, bigint or uuid".into())
+    report(Code::ERRCODE_DATATYPE_MISMATCH, "entities must be of type text, integer, bigint or uuid".into())
 }
 
 /// The embedding to search by does not have the column's dimensions.
 pub fn dimensions_differ(given: i16, wanted: i32, column: &str) -> ErrorReport {
     report(Code::ERRCODE_DATA_EXCEPTION, format!("the embedding has {given} dimensions, not {wanted}"))
-        .set_hint(format!("Make it with the model that made those of {column}."))
+        .set_hint(format!("Compute it with the model that computed those of {column}."))
 }
 
 /// The edges table has labels already: in a column or, if `labels` is given, in that table.
@@ -77,15 +78,15 @@ pub fn labelled_otherwise(table: &str, labels: Option<&str>) -> ErrorReport {
 
 pub fn not_utf8() -> ErrorReport {
     report(Code::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE, "the text is not UTF-8".into())
-        .set_detail("In a database of encoding SQL_ASCII, cftrag takes texts for UTF-8.")
+        .set_detail("In a SQL_ASCII database, cftrag reads texts as UTF-8.")
 }
 
 pub fn two_characters_for_one() -> ErrorReport {
     report(
         Code::ERRCODE_FEATURE_NOT_SUPPORTED,
-        "cft_entities does not work in a database of encoding EUC_JIS_2004".into(),
+        "cft_entities does not support the database encoding EUC_JIS_2004".into(),
     )
-    .set_detail("Some of its characters are two of Unicode's, so positions would be wrong.")
+    .set_detail("Some of its characters convert to two Unicode characters, so positions would be wrong.")
     .set_hint("Use a database of encoding UTF8.")
 }
 
@@ -142,13 +143,13 @@ pub fn no_raw_column(table: &str, column: &str) -> ErrorReport {
 
 pub fn same_column(column: &str) -> ErrorReport {
     report(Code::ERRCODE_DUPLICATE_COLUMN, format!("column \"{column}\" is named twice"))
-        .set_hint("Parent, child, tree and label are different columns.")
+        .set_hint("Parent, child, tree and label must be different columns.")
 }
 
 pub fn wrong_type(column: &str, type_name: &str) -> ErrorReport {
     report(
         Code::ERRCODE_DATATYPE_MISMATCH,
-        format!("column \"{column}\" has type {type_name}, which cftrag cannot hold names in"),
+        format!("column \"{column}\" has type {type_name}, which cannot hold names"),
     )
     .set_hint("Use a column of type text, varchar, char, name, smallint, integer, bigint, uuid or numeric(n), or of a domain over one.")
 }
@@ -263,13 +264,13 @@ pub fn bad_height(value: i32, most: usize) -> ErrorReport {
 
 pub fn same_end(column: &str) -> ErrorReport {
     report(Code::ERRCODE_DUPLICATE_COLUMN, format!("column \"{column}\" is named twice"))
-        .set_hint("The ends of an edge, and its weight, are different columns.")
+        .set_hint("The ends of an edge and its weight must be different columns.")
 }
 
 pub fn wrong_weight_type(column: &str, type_name: &str) -> ErrorReport {
     report(
         Code::ERRCODE_DATATYPE_MISMATCH,
-        format!("column \"{column}\" has type {type_name}, which is no type of weights"),
+        format!("column \"{column}\" has type {type_name}, which cannot hold weights"),
     )
     .set_hint("Use a column of type smallint, integer, bigint, real, double precision or numeric.")
 }
@@ -277,15 +278,15 @@ pub fn wrong_weight_type(column: &str, type_name: &str) -> ErrorReport {
 pub fn bad_weight(weight: f64, a: &str, b: &str) -> ErrorReport {
     report(
         Code::ERRCODE_INVALID_PARAMETER_VALUE,
-        format!("a weight must be a finite number that is not negative, not {weight}"),
+        format!("a weight must be finite and not negative, but it is {weight}"),
     )
-    .set_detail(format!("It is that of a row with \"{a}\" and \"{b}\"."))
+    .set_detail(format!("The row joins \"{a}\" and \"{b}\"."))
 }
 
 pub fn null_weight(a: &str, b: &str) -> ErrorReport {
     report(Code::ERRCODE_NULL_VALUE_NOT_ALLOWED, "a weight must not be null".into())
-        .set_detail(format!("It is that of a row with \"{a}\" and \"{b}\"."))
-        .set_hint("Name a view that gives such rows a weight, or leaves them out.")
+        .set_detail(format!("The row joins \"{a}\" and \"{b}\"."))
+        .set_hint("Use a view that gives such rows a weight, or leaves them out.")
 }
 
 pub fn weights_too_large() -> ErrorReport {
@@ -296,7 +297,7 @@ pub fn weights_too_large() -> ErrorReport {
 pub fn too_large_to_work(bytes: usize) -> ErrorReport {
     report(
         Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
-        "the table or what is asked of it is too large for cftrag.work_memory".into(),
+        "the call needs more memory than cftrag.work_memory allows".into(),
     )
     .set_detail(format!("cftrag.work_memory is {} kB.", bytes / 1024))
     .set_hint("If the server has the memory, raise it for this session, for example: SET cftrag.work_memory = '4GB';")
@@ -337,7 +338,7 @@ pub fn too_long_for_jsonb(bytes: usize) -> ErrorReport {
 
 pub fn no_memory_to_work(bytes: usize) -> ErrorReport {
     report(Code::ERRCODE_OUT_OF_MEMORY, "out of memory".into())
-        .set_detail(format!("The table needs about {} kB, which the system does not have.", bytes / 1024))
+        .set_detail(format!("The call needs about {} kB, which the system does not have.", bytes / 1024))
 }
 
 pub fn bad_template(why: &str) -> ErrorReport {
@@ -346,7 +347,7 @@ pub fn bad_template(why: &str) -> ErrorReport {
 }
 
 pub fn negative_count(value: i32) -> ErrorReport {
-    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, format!("\"k\" must not be negative, not {value}"))
+    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, format!("\"k\" must not be negative, but is {value}"))
 }
 
 pub fn null_argument(argument: &str) -> ErrorReport {
@@ -392,13 +393,13 @@ pub fn out_of_memory(limit_kb: i32) -> ErrorReport {
 pub fn triggers_missing(table: &str, attach: &str) -> ErrorReport {
     report(
         Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-        format!("the cftrag triggers of table \"{table}\" are not all there and ENABLE ALWAYS"),
+        format!("a cftrag trigger of table \"{table}\" is missing or not ENABLE ALWAYS"),
     )
-    .set_hint(crate::pg::encoding::shown(&format!("Mend them with: {attach}")))
+    .set_hint(crate::pg::encoding::shown(&format!("Repair them with: {attach}")))
 }
 
 pub fn no_slot(slots: usize) -> ErrorReport {
-    report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, "there is no place for another table's image".into())
+    report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, "no slot is free for another table's image".into())
         .set_detail(format!(
             "{slots} tables can have one at a time; those of one owner take {} percent of the places at most (cftrag.owner_share).",
             crate::guc::OWNER_SHARE.get()
@@ -420,14 +421,14 @@ pub fn building(table: &str) -> ErrorReport {
 /// if the image missed a committed change, every later answer would be wrong.
 pub fn control_unreachable() -> ErrorReport {
     report(Code::ERRCODE_OUT_OF_MEMORY, "cannot reach cftrag's shared memory".into())
-        .set_detail("This process could not map it, and the change must be noted there before it commits.")
+        .set_detail("This process could not map it, and the change must be recorded there before it commits.")
 }
 
 /// The WARNING of a flush that had to give up the image.
 pub fn warn_incomplete(name: &str, why: Damage) {
     let detail = match why {
         Damage::Memory => "Shared memory ran out.",
-        Damage::Lost => "A change could not be noted.",
+        Damage::Lost => "A change could not be recorded.",
         Damage::Unmatched => "A row was deleted that the image does not have.",
         Damage::Torn => "A process died while it changed the image.",
         Damage::XidTooOld => "The image holds a version older than the commit log.",
@@ -459,15 +460,15 @@ pub fn no_order(column: &str, type_name: &str) -> ErrorReport {
 /// A call of cft_attach gives both `label` and `ids`.
 pub fn labels_and_ids() -> ErrorReport {
     report(Code::ERRCODE_INVALID_PARAMETER_VALUE, "\"label\" and \"ids\" exclude each other".into())
-        .set_detail("Texts name entities by their labels, or by their ids.")
+        .set_detail("Texts name entities either by labels or by ids.")
 }
 
 /// The NOTICE that texts will not find integer ids. `line` is a call of cft_attach; if `has_label`, it names a column
 /// of labels that the table has.
 pub fn notice_not_in_texts(table: &str, line: &str, has_label: bool) {
     let hint = match has_label {
-        true => format!("Say what people call them: {line}"),
-        false => "Name a column of what people call them as \"label\", or a table with cft_attach_labels; or say ids => true, if texts name them by these numbers.".into(),
+        true => format!("Name the column of what people call them: {line}"),
+        false => "Pass the column of what people call them as \"label\", or attach a table of labels with cft_attach_labels; if texts name them by these numbers, say ids => true.".into(),
     };
     report(
         Code::ERRCODE_SUCCESSFUL_COMPLETION,
@@ -489,9 +490,9 @@ pub fn notice_not_verified(table: &str, reason: &str) {
 pub fn written_all_the_time(table: &str) -> ErrorReport {
     report(
         Code::ERRCODE_OBJECT_IN_USE,
-        format!("the image of table \"{table}\" was written to whenever it was about to be copied"),
+        format!("the image of table \"{table}\" changed whenever it was about to be copied"),
     )
-    .set_hint("Try again when less is written: no commit waits for this function.")
+    .set_hint("Try again when there are fewer writes: this function makes no commit wait.")
 }
 
 pub fn not_our_trigger(function: &str) -> ErrorReport {
@@ -525,10 +526,10 @@ pub fn warn_not_owner_beside(summaries: &str, other: &str) {
 pub fn warn_not_always(summaries: &str, trigger: &str, quoted: &str) {
     report(
         Code::ERRCODE_WARNING,
-        format!("summaries in {summaries} are not marked: trigger \"{trigger}\" of it is not enabled always"),
+        format!("summaries in {summaries} are not marked: trigger \"{trigger}\" of it is not ENABLE ALWAYS"),
     )
     .set_hint(format!(
-        "If it is that of cft_attach_summaries: ALTER TABLE {summaries} ENABLE ALWAYS TRIGGER {quoted}; else drop it."
+        "If cft_attach_summaries made it: ALTER TABLE {summaries} ENABLE ALWAYS TRIGGER {quoted}; otherwise drop it."
     ))
     .report(pgrx::PgLogLevel::WARNING);
 }
@@ -538,7 +539,7 @@ pub fn truncated_in_an_old_snapshot(documents: &str, summaries: &str) -> ErrorRe
         Code::ERRCODE_ACTIVE_SQL_TRANSACTION,
         format!("table {documents} cannot be truncated in a transaction that is not READ COMMITTED"),
     )
-    .set_detail(format!("Summaries in {summaries} are made of it."))
+    .set_detail(format!("Summaries in {summaries} are made from it."))
     .set_hint("Begin it with: BEGIN ISOLATION LEVEL READ COMMITTED;")
 }
 
@@ -547,7 +548,7 @@ pub fn not_a_marking_trigger() -> ErrorReport {
         Code::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED,
         "function \"cft_rollup_changed\" was not called by a trigger that cft_attach_summaries made".to_owned(),
     )
-    .set_hint("Drop the trigger, then let cft_attach_summaries make it.")
+    .set_hint("Drop the trigger, then call cft_attach_summaries.")
 }
 
 /// Why the log of a load cannot be applied.
@@ -567,10 +568,10 @@ pub fn load_lost(table: &str, why: LoadLost) -> ErrorReport {
         format!("the image of table \"{table}\" could not be built beside its writers"),
     )
     .set_detail(match why {
-        LoadLost::Noted => "A change that came meanwhile could not be noted.",
-        LoadLost::Columns => "Its columns were renamed meanwhile.",
-        LoadLost::Unmatched => "A row was deleted meanwhile that the image does not have.",
-        LoadLost::XidTooOld => "A change that came meanwhile is older than the commit log.",
+        LoadLost::Noted => "A change made during the build could not be recorded.",
+        LoadLost::Columns => "Its columns were renamed during the build.",
+        LoadLost::Unmatched => "A row that the image does not have was deleted during the build.",
+        LoadLost::XidTooOld => "A change made during the build is older than the commit log.",
         LoadLost::Endless => "Changes came faster than they could be applied.",
         LoadLost::Place => "It waited for writers, and another build needed the background worker.",
         LoadLost::Unwanted => "The session that asked for it has ended.",

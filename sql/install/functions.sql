@@ -69,22 +69,22 @@ COMMENT ON FUNCTION cft_context(text[], integer, integer, regclass, text[]) IS
 CREATE FUNCTION cft_context(id bigint, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
 RETURNS SETOF cft_relative LANGUAGE sql STABLE PARALLEL SAFE COST 20 ROWS 10
 BEGIN ATOMIC SELECT c.* FROM cft_context($1::text, $2, $3, $4, $5) AS c; END;
-COMMENT ON FUNCTION cft_context(bigint, integer, integer, regclass, text[]) IS 'cft_context of ids, which need no cast';
+COMMENT ON FUNCTION cft_context(bigint, integer, integer, regclass, text[]) IS 'cft_context for an integer id';
 
 CREATE FUNCTION cft_context(uuid uuid, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
 RETURNS SETOF cft_relative LANGUAGE sql STABLE PARALLEL SAFE COST 20 ROWS 10
 BEGIN ATOMIC SELECT c.* FROM cft_context($1::text, $2, $3, $4, $5) AS c; END;
-COMMENT ON FUNCTION cft_context(uuid, integer, integer, regclass, text[]) IS 'cft_context of ids, which need no cast';
+COMMENT ON FUNCTION cft_context(uuid, integer, integer, regclass, text[]) IS 'cft_context for a uuid';
 
 CREATE FUNCTION cft_context(ids bigint[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
 RETURNS SETOF cft_relative LANGUAGE sql STABLE PARALLEL SAFE COST 200 ROWS 100
 BEGIN ATOMIC SELECT c.* FROM cft_context($1::text[], $2, $3, $4, $5) AS c; END;
-COMMENT ON FUNCTION cft_context(bigint[], integer, integer, regclass, text[]) IS 'cft_context of ids, which need no cast';
+COMMENT ON FUNCTION cft_context(bigint[], integer, integer, regclass, text[]) IS 'cft_context for an array of integer ids';
 
 CREATE FUNCTION cft_context(uuids uuid[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
 RETURNS SETOF cft_relative LANGUAGE sql STABLE PARALLEL SAFE COST 200 ROWS 100
 BEGIN ATOMIC SELECT c.* FROM cft_context($1::text[], $2, $3, $4, $5) AS c; END;
-COMMENT ON FUNCTION cft_context(uuid[], integer, integer, regclass, text[]) IS 'cft_context of ids, which need no cast';
+COMMENT ON FUNCTION cft_context(uuid[], integer, integer, regclass, text[]) IS 'cft_context for an array of uuids';
 
 CREATE TYPE cft_mention AS (entity text, mention text, start integer, length integer, via_alias text, label text);
 COMMENT ON TYPE cft_mention IS 'a row of cft_entities: an entity, where a text names it, and what it is called';

@@ -35,39 +35,39 @@ COMMENT ON FUNCTION cft_context_json(text[], integer, integer, regclass, text[])
 CREATE FUNCTION cft_context_text(id bigint, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, template text DEFAULT NULL)
 RETURNS text LANGUAGE sql STABLE PARALLEL SAFE COST 20
 BEGIN ATOMIC SELECT cft_context_text($1::text, $2, $3, $4, $5, $6); END;
-COMMENT ON FUNCTION cft_context_text(bigint, integer, integer, regclass, text[], text) IS 'cft_context_text of ids, which need no cast';
+COMMENT ON FUNCTION cft_context_text(bigint, integer, integer, regclass, text[], text) IS 'cft_context_text for an integer id';
 
 CREATE FUNCTION cft_context_text(uuid uuid, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, template text DEFAULT NULL)
 RETURNS text LANGUAGE sql STABLE PARALLEL SAFE COST 20
 BEGIN ATOMIC SELECT cft_context_text($1::text, $2, $3, $4, $5, $6); END;
-COMMENT ON FUNCTION cft_context_text(uuid, integer, integer, regclass, text[], text) IS 'cft_context_text of ids, which need no cast';
+COMMENT ON FUNCTION cft_context_text(uuid, integer, integer, regclass, text[], text) IS 'cft_context_text for a uuid';
 
 CREATE FUNCTION cft_context_text(ids bigint[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, template text DEFAULT NULL)
 RETURNS text LANGUAGE sql STABLE PARALLEL SAFE COST 200
 BEGIN ATOMIC SELECT cft_context_text($1::text[], $2, $3, $4, $5, $6); END;
-COMMENT ON FUNCTION cft_context_text(bigint[], integer, integer, regclass, text[], text) IS 'cft_context_text of ids, which need no cast';
+COMMENT ON FUNCTION cft_context_text(bigint[], integer, integer, regclass, text[], text) IS 'cft_context_text for an array of integer ids';
 
 CREATE FUNCTION cft_context_text(uuids uuid[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, template text DEFAULT NULL)
 RETURNS text LANGUAGE sql STABLE PARALLEL SAFE COST 200
 BEGIN ATOMIC SELECT cft_context_text($1::text[], $2, $3, $4, $5, $6); END;
-COMMENT ON FUNCTION cft_context_text(uuid[], integer, integer, regclass, text[], text) IS 'cft_context_text of ids, which need no cast';
+COMMENT ON FUNCTION cft_context_text(uuid[], integer, integer, regclass, text[], text) IS 'cft_context_text for an array of uuids';
 
 CREATE FUNCTION cft_context_json(id bigint, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
 RETURNS jsonb LANGUAGE sql STABLE PARALLEL SAFE COST 20
 BEGIN ATOMIC SELECT cft_context_json($1::text, $2, $3, $4, $5); END;
-COMMENT ON FUNCTION cft_context_json(bigint, integer, integer, regclass, text[]) IS 'cft_context_json of ids, which need no cast';
+COMMENT ON FUNCTION cft_context_json(bigint, integer, integer, regclass, text[]) IS 'cft_context_json for an integer id';
 
 CREATE FUNCTION cft_context_json(uuid uuid, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
 RETURNS jsonb LANGUAGE sql STABLE PARALLEL SAFE COST 20
 BEGIN ATOMIC SELECT cft_context_json($1::text, $2, $3, $4, $5); END;
-COMMENT ON FUNCTION cft_context_json(uuid, integer, integer, regclass, text[]) IS 'cft_context_json of ids, which need no cast';
+COMMENT ON FUNCTION cft_context_json(uuid, integer, integer, regclass, text[]) IS 'cft_context_json for a uuid';
 
 CREATE FUNCTION cft_context_json(ids bigint[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
 RETURNS jsonb LANGUAGE sql STABLE PARALLEL SAFE COST 200
 BEGIN ATOMIC SELECT cft_context_json($1::text[], $2, $3, $4, $5); END;
-COMMENT ON FUNCTION cft_context_json(bigint[], integer, integer, regclass, text[]) IS 'cft_context_json of ids, which need no cast';
+COMMENT ON FUNCTION cft_context_json(bigint[], integer, integer, regclass, text[]) IS 'cft_context_json for an array of integer ids';
 
 CREATE FUNCTION cft_context_json(uuids uuid[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
 RETURNS jsonb LANGUAGE sql STABLE PARALLEL SAFE COST 200
 BEGIN ATOMIC SELECT cft_context_json($1::text[], $2, $3, $4, $5); END;
-COMMENT ON FUNCTION cft_context_json(uuid[], integer, integer, regclass, text[]) IS 'cft_context_json of ids, which need no cast';
+COMMENT ON FUNCTION cft_context_json(uuid[], integer, integer, regclass, text[]) IS 'cft_context_json for an array of uuids';

@@ -60,7 +60,7 @@ impl<'a> Format<'a> {
 /// Splits a format into pieces, or says what is wrong with it.
 fn pieces<'a>(source: &'a [u8], names: &[&str]) -> Result<Vec<Piece<'a>>, String> {
     if source.len() > LONGEST {
-        return Err(format!("it has {} bytes, {LONGEST} are allowed", source.len()));
+        return Err(format!("It has {} bytes; at most {LONGEST} are allowed", source.len()));
     }
     let known = || names.iter().map(|name| format!("{{{name}}}")).collect::<Vec<_>>().join(", ");
     let (mut pieces, mut rest) = (Vec::new(), source);
@@ -74,12 +74,12 @@ fn pieces<'a>(source: &'a [u8], names: &[&str]) -> Result<Vec<Piece<'a>>, String
         pieces.push(Piece::Text(before));
         let end = from.iter().position(|byte| *byte == b'}').filter(|_| from[0] == b'{');
         let end = end.ok_or_else(|| {
-            format!("a brace stands alone; placeholders are {}, and {{{{ and }}}} are braces", known())
+            format!("A brace stands alone: write {{{{ or }}}} for one; the placeholders are {}", known())
         })?;
         let name = String::from_utf8_lossy(&from[1..end]);
         let number = names.iter().position(|known| *known == name);
         pieces.push(Piece::Value(
-            number.ok_or_else(|| format!("there is no placeholder {{{name}}}; there are {}", known()))?,
+            number.ok_or_else(|| format!("{{{name}}} is not a placeholder; the placeholders are {}", known()))?,
         ));
         rest = &from[end + 1..];
     }
@@ -106,14 +106,14 @@ pub fn define() {
         (
             c"cftrag.template",
             c"Sets the format of a sentence of cft_context_text.",
-            c"Empty: the built-in words. Placeholders: {entity} {tree} {relation} {relatives} {count}; {{ and }} are braces.",
+            c"An empty value means the built-in words. Placeholders: {entity} {tree} {relation} {relatives} {count}; {{ and }} are braces.",
             &TEMPLATE,
             sentence,
         ),
         (
             c"cftrag.prompt_template",
             c"Sets the format of cft_prompt.",
-            c"Empty: the built-in words. Placeholders: {question} {documents} {hierarchy} {chunks}; {{ and }} are braces.",
+            c"An empty value means the built-in words. Placeholders: {question} {documents} {hierarchy} {chunks}; {{ and }} are braces.",
             &PROMPT_TEMPLATE,
             prompt,
         ),

@@ -15,7 +15,7 @@ pub fn define_lost() {
     unsafe {
         GucRegistry::define_int_guc_with_hooks(
             c"cftrag.memory_lost",
-            c"Shows bytes that count in cftrag.memory_limit and are no image's.",
+            c"Shows the bytes that count against cftrag.memory_limit and belong to no image.",
             c"Test builds only.",
             &LOST,
             0,

@@ -6,7 +6,7 @@
 //!
 //! - It first takes a lock, one per trigger, until the transaction ends. A second session waits for the first to end.
 //! - It searches with a snapshot taken after that, even in REPEATABLE READ and SERIALIZABLE, whose own snapshot would
-//! not show what was committed meanwhile. So of two halves the second is rejected, whatever the isolation level.
+//!   not show what was committed meanwhile. So of two halves the second is rejected, whatever the isolation level.
 //! - It searches with the rights of the table's owner, past row-level security: rows that the writer may not see can
 //!   close a cycle, too. The error shows the path only to callers who may read the table.
 //!

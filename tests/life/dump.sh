@@ -91,7 +91,7 @@ for schema in public Cft; do
     restore custom --data-only --disable-triggers --schema public --table edges "$out/custom"
     is "data only" "$(sql a/custom "SELECT count(*) FROM edges")" $((before + rows))
     exact a/custom edges triggers
-    like "cft_build says what to do" "$(try a/custom "SELECT \"$schema\".cft_build('edges')")" "*55000*HINT:  Mend them with: SELECT cft_attach('edges', tree => 'tree');*"
+    like "cft_build says what to do" "$(try a/custom "SELECT \"$schema\".cft_build('edges')")" "*55000*HINT:  Repair them with: SELECT cft_attach('edges', tree => 'tree');*"
     is "attach" "$(try a/custom "SELECT \"$schema\".cft_attach('edges', tree => 'tree')")" ""
     exact a/custom edges image
     # In one transaction, while an older image exists: the restored rows are seen.
@@ -100,7 +100,7 @@ for schema in public Cft; do
     restore custom --data-only --disable-triggers --single-transaction --schema public --table edges "$out/custom"
     exact_in s edges triggers
     # The hint's statement works as printed, if the columns have the usual names.
-    hint=$(try a/custom "SELECT \"$schema\".cft_build('edges')" | sed -n 's/^HINT:  Mend them with: //p')
+    hint=$(try a/custom "SELECT \"$schema\".cft_build('edges')" | sed -n 's/^HINT:  Repair them with: //p')
     [ "$schema" = public ] || hint="SET search_path = \"$schema\", public; $hint"
     try a/custom "$hint" >/dev/null
     exact_in s edges image "tree => '$(sql a/custom "SELECT CASE WHEN tgnargs = 3 THEN 'tree' ELSE 'no tree' END FROM pg_trigger WHERE tgname = 'cftrag_row' AND tgrelid = 'edges'::regclass")'"

@@ -44,7 +44,7 @@ BEGIN
     END IF;
     IF jsonb_typeof(filter) <> 'object' THEN
         RAISE EXCEPTION '"filter" must be a JSON object' USING ERRCODE = 'invalid_parameter_value',
-            HINT = 'For example {"language": "en"}: a document has it if its metadata contain it.';
+            HINT = 'Pass an object, for example {"language": "en"}: it selects the documents whose metadata contain it.';
     END IF;
     IF embedding IS NULL THEN RETURN; END IF;
     SELECT f.edges INTO forest FROM cftrag_internal.cft_attached(edges) AS f;

@@ -73,7 +73,7 @@ impl Model {
                 }
             }
             Action::BuildEnd { .. } => self.build_ended(done),
-            // Only the other session can be in a transaction after it.
+            // After this step only the other session can be in a transaction.
             Action::Contend { table, other, .. } => self.ran(*other, *table, Need::Write, done),
             Action::Clear { table, commit } => {
                 let (sessions, prepared) = self.users(*table);
@@ -93,7 +93,7 @@ impl Model {
         self.used(session, table, need);
         match &mut self.sessions[session].txn {
             Some(txn) if !done => txn.failed = true,
-            // By itself: its effect is there at once.
+            // Outside a transaction block, so its effect is visible at once.
             None if done && need == Need::Exclusive => self.replaced(table),
             _ => {}
         }

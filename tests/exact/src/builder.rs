@@ -10,7 +10,7 @@ use crate::session::{Session, Trouble};
 pub enum Builder {
     Idle(Box<Session>),
     Building(JoinHandle<(Box<Session>, Result<(), Trouble>)>),
-    /// Only for a moment: the session is on its way.
+    /// The session is about to call it; this lasts a moment.
     Between,
 }
 
@@ -19,7 +19,7 @@ impl Builder {
         Builder::Idle(Box::new(session))
     }
 
-    /// Starts a build and returns when it waits for somebody, or is done.
+    /// Starts a build; returns when the build waits for another session, or is done.
     pub fn start(&mut self, table: usize, monitor: &mut Client) -> Result<(), Trouble> {
         let mut session = match std::mem::replace(self, Builder::Between) {
             Builder::Idle(session) => session,
@@ -45,7 +45,7 @@ impl Builder {
         Ok(())
     }
 
-    /// The connection is gone; whatever became of the build.
+    /// The connection was lost, and with it the build's result.
     pub fn reopen(&mut self) -> Result<(), Trouble> {
         let _ = self.end();
         match self {

@@ -1,6 +1,6 @@
 //! A check: cft_context and sql/reference.sql in ONE statement, so under one snapshot, compared row by row in order.
 //!
-//! The statement answers no rows when both agree, and all rows of both sides (side, number, row) when they differ. The same
+//! The statement returns no rows when both agree, and all rows of both sides (side, number, row) when they differ. The same
 //! statement runs plainly, in functions of each volatility, in cursors, in parallel workers, inside RETURNING and in triggers.
 //! In the same way cft_entities is compared with sql/entities.sql, on a text made of the entities asked for, and cft_roots with sql/roots.sql; and each
 //! of them in some trees only; cft_descendants and cft_under with a recursive query (within.rs), and cft_nearest_documents with
@@ -62,7 +62,7 @@ pub enum Form {
     Each,
     /// In a text.
     Mentions,
-    /// Not by an entity at all.
+    /// Without an entity (cft_roots).
     Roots,
     /// In some trees only.
     ManyInTrees,
@@ -70,7 +70,7 @@ pub enum Form {
     /// Within the first two only.
     MentionsWithin,
     RootsInTrees,
-    /// Below the first two, and which names are.
+    /// What is below the first two, and which names are.
     Under,
     UnderInTrees,
     /// Documents within the first two.
@@ -88,7 +88,7 @@ impl Form {
 pub struct Check {
     pub table: usize,
     pub mode: Mode,
-    /// More than one: the form for many; None is a NULL in the array.
+    /// With more than one the array form is called; None is a NULL in the array.
     pub entities: Vec<Option<String>>,
     pub many: bool,
     pub up: i32,
@@ -112,7 +112,7 @@ pub fn filled(definition: &str, table: &Table, in_trees: bool) -> String {
         .replace("{label}", &table.label.map_or(String::new(), text))
 }
 
-/// The trees that are asked for: none, one, or some with rows of no tree among them. Levels are random.
+/// The trees asked for: none, one, or several with NULL (rows without a tree) among them. The random levels choose.
 pub fn trees(up: &str) -> String {
     let [all, one] = [&TREES[..], &TREES[1..2]]
         .map(|trees| array_literal(&trees.iter().map(|tree| tree.map(str::to_string)).collect::<Vec<_>>()));
@@ -160,7 +160,7 @@ fn sides(table: &Table, form: Form, entities: &str, up: &str, down: &str) -> (St
     let table_name = table.qualified();
     let in_trees = if form.is_in_trees() { format!(", trees => {}", trees(up)) } else { String::new() };
     if matches!(form, Form::Mentions | Form::MentionsInTrees | Form::MentionsWithin) {
-        // In the shape of cft_context's rows. Levels are random: an odd one asks for overlapping mentions, or puts words between them.
+        // The rows have the columns of cft_context's. The random levels choose: an odd one asks for overlapping mentions, or puts words between them.
         let question = format!("array_to_string({entities}, CASE {down} % 2 WHEN 0 THEN ' ' ELSE '? The ' END)");
         let overlapping = format!("({up} % 2 = 1)");
         let within = format!("({entities})[1:2]");
@@ -177,7 +177,7 @@ fn sides(table: &Table, form: Form, entities: &str, up: &str, down: &str) -> (St
         );
     }
     if matches!(form, Form::Roots | Form::RootsInTrees) {
-        // In the same shape. A prepared statement has the parameters of all others.
+        // The rows have these columns too. Each prepared statement has the same parameters.
         let columns =
             "row_number() OVER () AS n, m.root, m.tree, m.label, NULL::int, NULL::text, NULL::text, NULL::text";
         let used = format!("({entities}, {up}, {down}) IS DISTINCT FROM NULL");
@@ -197,7 +197,7 @@ fn sides(table: &Table, form: Form, entities: &str, up: &str, down: &str) -> (St
     )
 }
 
-/// The check statement; `entities`, `up` and `down` are what stands for the parameters.
+/// The check statement, with `entities`, `up` and `down` in the parameters' places.
 pub fn statement(table: &Table, form: Form, entities: &str, up: &str, down: &str) -> String {
     if matches!(form, Form::Search | Form::SearchExactly) {
         return documents::statement(form, entities, up, down);

@@ -12,7 +12,7 @@ use crate::run::{Driver, Failure, Look};
 use crate::schema::{self, TABLES};
 use crate::tally::{Stats, Tally};
 
-/// Runs `sessions` threads for so many seconds, then verifies every table; the checks of all, and what served them.
+/// Runs `sessions` threads for `seconds`, then verifies every table. Returns the counts of all checks, and what served them.
 pub fn run(config: &Config, seed: u64, sessions: usize, seconds: u64, look: &Look) -> Result<String, Failure> {
     let mut client = config.connect(NoTls)?;
     schema::set_up(&mut client)?;

@@ -37,7 +37,7 @@ pub fn truncation(rng: &mut ChaCha8Rng, table: &Table) -> Vec<Part> {
     }
 }
 
-/// The columns change names: the same file, the same types, other attribute numbers.
+/// The columns swap their names: the file and the types stay, the attribute numbers differ.
 pub fn swap(table: &Table) -> String {
     let Table { parent, child, .. } = table;
     let edges = table.qualified();
@@ -48,7 +48,7 @@ pub fn swap(table: &Table) -> String {
     )
 }
 
-/// Changes nobody captures: the triggers are off for a while, in one transaction.
+/// Changes that are not captured, because the triggers are disabled meanwhile, in one transaction.
 pub fn unwatched(rng: &mut ChaCha8Rng, table: &Table) -> Vec<Part> {
     let edges = table.qualified();
     let change = dml::change(rng, table, false);

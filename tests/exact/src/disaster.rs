@@ -12,12 +12,12 @@ use crate::schema::TABLES;
 use crate::session::Trouble;
 use crate::tally::Stats;
 
-/// For a restart with crash recovery, or a promotion.
+/// How long a restart with crash recovery, or a promotion, may take.
 const PATIENCE: Duration = Duration::from_secs(120);
 const SETTINGS: &str = "SET client_min_messages = warning; SET lock_timeout = '2s'";
 
 impl Driver {
-    /// 0: this session's backend dies, and the server with it. Else the command of that number.
+    /// 0 kills this session's backend, so the server restarts; n runs the n-th command of --disaster.
     pub fn disaster(&mut self, me: usize, number: usize) -> Result<(), Trouble> {
         let pid = self.sessions[me].pid.to_string();
         let mut command = match number.checked_sub(1).and_then(|i| self.look.disasters.get(i)) {
@@ -87,7 +87,7 @@ impl Driver {
         Ok(())
     }
 
-    /// A build may fail for want of memory while the limit is low; nothing else may, least of all a write.
+    /// A build may run out of memory while the limit is low. Nothing else may, least of all a write.
     pub fn starving(&self, built: Result<(), Trouble>) -> Result<(), Trouble> {
         match built {
             Err(Trouble::Unexpected(text))

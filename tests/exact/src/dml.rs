@@ -30,7 +30,7 @@ pub fn one_in(rng: &mut ChaCha8Rng, n: u32) -> bool {
 }
 
 pub fn entity(rng: &mut ChaCha8Rng, table: &Table) -> String {
-    // Half of them among a few: sessions shall meet.
+    // Half of the edges join a few entities, so that sessions meet at them.
     let range = if one_in(rng, 2) { table.entities() } else { 8 };
     table.entity(rng.random_range(0..range))
 }
@@ -98,7 +98,7 @@ fn predicate(rng: &mut ChaCha8Rng, table: &Table) -> String {
     }
 }
 
-/// A condition that picks at most `most` rows nobody else has locked.
+/// A condition that picks at most `most` rows that no other session has locked.
 fn picked(rng: &mut ChaCha8Rng, table: &Table, most: usize, strength: &str) -> String {
     let matching = predicate(rng, table);
     let limit = rng.random_range(1..=most);
@@ -127,7 +127,7 @@ fn insert(rng: &mut ChaCha8Rng, table: &Table) -> String {
     )
 }
 
-/// Edges that are there once more, in another tree or upside down.
+/// Existing edges inserted again, in another tree or upside down.
 fn insert_select(rng: &mut ChaCha8Rng, table: &Table) -> String {
     let Table { parent, child, .. } = table;
     let (first, second) = if one_in(rng, 3) { (child, parent) } else { (parent, child) };
@@ -168,7 +168,7 @@ fn delete(rng: &mut ChaCha8Rng, table: &Table, most: usize) -> String {
     format!("DELETE FROM {} WHERE {}{returning}", table.qualified(), picked(rng, table, most, "UPDATE"))
 }
 
-/// Deleted and inserted again by one statement, upside down.
+/// One statement that deletes edges and inserts them again, upside down.
 fn turn(rng: &mut ChaCha8Rng, table: &Table) -> String {
     let Table { parent, child, .. } = table;
     let edges = table.qualified();
@@ -238,11 +238,11 @@ fn exception_block(rng: &mut ChaCha8Rng, table: &Table) -> String {
     )
 }
 
-/// The kind of [`many`].
+/// The kind of step that [`many`] makes.
 pub const MANY: &str = "many subtransactions";
 
-/// More than 64 subtransactions with an xid that are not undone: the snapshots of others overflow, and list no subtransaction of anybody.
-/// Some change the table, some are undone.
+/// More than 64 subtransactions with an xid that are not undone, so the snapshots of others overflow and list no subtransactions at all.
+/// Some of them change the table, and others are undone.
 pub fn many(rng: &mut ChaCha8Rng, table: &Table) -> Change {
     let sql = format!(
         "DO $do$ BEGIN FOR i IN 1..80 LOOP
@@ -255,7 +255,7 @@ pub fn many(rng: &mut ChaCha8Rng, table: &Table) -> Change {
     Change { kind: MANY, need: Need::Write, parts: vec![Part::Sql(sql)] }
 }
 
-/// A statement without RETURNING, as plpgsql wants it.
+/// A statement without RETURNING, which plpgsql accepts without INTO.
 fn plain(rng: &mut ChaCha8Rng, table: &Table) -> String {
     let sql = match rng.random_range(0..3) {
         0 if table.unique => insert_select(rng, table),

@@ -8,7 +8,7 @@ use crate::model::{Model, Need};
 use crate::schema::{TABLES, Table};
 use crate::step::{Action, Generator};
 
-/// Of a long run: rows of a table, calls in a check, steps between two disasters (and so on), on average.
+/// Averages in a long run: rows of a table, calls in a check, steps between two disasters, and so on.
 const DENSE_ROWS: i64 = 40;
 const CALLS: usize = 16;
 const DISASTER_EVERY: u32 = 2000;
@@ -33,7 +33,7 @@ impl Generator {
         self
     }
 
-    /// What a long run does to the server now and then. Nothing is drawn for other runs: their seeds keep their meaning.
+    /// What a long run does to the server now and then. Other runs draw nothing here, so their seeds keep their meaning.
     pub fn disturbance(&mut self, model: &Model, session: usize) -> Option<Action> {
         if self.long.disasters > 0 && one_in(&mut self.rng, DISASTER_EVERY) {
             return Some(Action::Disaster { number: self.rng.random_range(0..self.long.disasters) });
@@ -52,7 +52,7 @@ impl Generator {
         if self.long.memory { self.growth(model, session) } else { None }
     }
 
-    /// Many long names below one entity: more than an image's first chunk holds. They go again soon.
+    /// Many long names below one entity, more than an image's first chunk holds. They are deleted soon after.
     fn growth(&mut self, model: &Model, session: usize) -> Option<Action> {
         let table = self.table();
         let t = &TABLES[table];

@@ -134,7 +134,7 @@ fn run(options: &Options, seed: u64, steps: u64, sessions: usize) -> Result<Driv
         Err(failure) if options.shrink && failure.different => {
             println!("{}", failure.text);
             let steps = std::mem::take(&mut driver.done);
-            // Its open transactions would stand in the way.
+            // Its open transactions would block what follows.
             drop(driver);
             Err(shrink::shrink(&options.config, steps, sessions, &options.look, failure))
         }
@@ -142,7 +142,7 @@ fn run(options: &Options, seed: u64, steps: u64, sessions: usize) -> Result<Driv
     }
 }
 
-/// Steps until so many calls are compared; says now and then how far it is.
+/// Runs steps until that many calls are compared, and prints its progress.
 fn long(driver: &mut Driver, checks: u64) -> Result<(), Failure> {
     let mut told = 0;
     while driver.tally.checks < checks {

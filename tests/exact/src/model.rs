@@ -1,9 +1,9 @@
 //! What the driver knows of the sessions without asking the server: open transactions, who uses which table, and which
 //! condition of docs/design.md, section 2, applies to a check. Pure: the generator and its unit tests need no server.
 //!
-//! Two uses. Steps that would block are not generated (lock_timeout is the net under that). And a check is called *free* only if
+//! It has two uses. Steps that would block are not generated (lock_timeout catches the rest). And a check is called *free* only if
 //! the model can tell that no condition applies to it: of those, at least 95 % must be served by the image. The model
-//! errs on the other side only: where it cannot know (a savepoint undone, a build in place), the check is not free.
+//! errs on one side only: where it cannot know (a savepoint undone, a build in place), the check is not free.
 
 use crate::check::{Check, Mode};
 use crate::schema::{TABLES, WITH_POLICY};
@@ -15,7 +15,7 @@ pub enum Need {
     Nothing,
     Read,
     Write,
-    /// SHARE or SHARE ROW EXCLUSIVE: a build, CREATE TRIGGER, a cascade over rows anybody could hold.
+    /// SHARE or SHARE ROW EXCLUSIVE: a build, CREATE TRIGGER, a cascade over rows that any session may have locked.
     BlockWriters,
     Exclusive,
 }
@@ -40,7 +40,7 @@ pub enum Level {
     Deferrable,
 }
 
-/// This session finds every table too large to be built in place (cftrag.build_in_place_limit): it asks for a worker.
+/// For this session every table is too large to be built in place (cftrag.build_in_place_limit), so it asks for a worker.
 pub const LEAVES_TO_WORKERS: usize = 0;
 
 pub type Uses = [Need; TABLES.len()];
@@ -212,7 +212,7 @@ impl Model {
         self.sessions[session].cursor = None;
     }
 
-    /// Whether this session can export its snapshot: in a transaction, but in no subtransaction. (A serializable one only to its like.)
+    /// Whether this session can export its snapshot: it is in a transaction, but not in a subtransaction. (Only serializable transactions import a serializable one.)
     pub fn exports(&self, session: usize) -> bool {
         let can = |txn: &Txn| {
             !txn.failed
@@ -237,8 +237,8 @@ impl Model {
         }
     }
 
-    /// Whether a snapshot that this session takes now overflows, and whether it collects subtransactions of others as well: what it makes
-    /// of them then PostgreSQL does not tell.
+    /// Whether a snapshot that this session takes now overflows, and whether it collects subtransactions of others as well. PostgreSQL does
+    /// not tell what it makes of these.
     pub fn overflow(&self, session: usize) -> (bool, bool) {
         let others =
             || self.sessions.iter().enumerate().filter(|(i, _)| *i != session).filter_map(|(_, s)| s.txn.as_ref());
@@ -246,7 +246,7 @@ impl Model {
         (overflows, overflows && others().any(|txn| txn.wrote && !txn.overflows && !txn.savepoints.is_empty()))
     }
 
-    /// DEFERRABLE transactions take theirs at the beginning.
+    /// DEFERRABLE transactions take their snapshot at the beginning.
     pub fn took_snapshot(&mut self, session: usize, level: Level) {
         let step = self.step;
         if let (Some(txn), Level::Deferrable) = (&mut self.sessions[session].txn, level) {
@@ -318,12 +318,12 @@ impl Model {
         let wrote = txn.is_some_and(|t| t.wrote);
         let serializable = txn.is_some_and(|t| matches!(t.level, Level::Serializable | Level::Deferrable));
         if !check.many && check.entities == [None] {
-            // Strict: nobody is asked.
+            // The function is strict and was not called.
             return Some("null entity");
         } else if check.mode == Mode::Disabled {
             return Some("disabled");
         } else if matches!(check.mode, Mode::Search | Mode::SearchExactly) {
-            // Within nothing in particular, the image is not asked.
+            // Without within the image is not asked.
             return Some("search");
         } else if serializable {
             return Some("serializable");

@@ -1,4 +1,4 @@
-//! What a person is shown: the last steps, and the text of the few statements that are not random.
+//! What is printed for a person: the last steps, and the text of the few statements that are not random.
 
 use std::collections::VecDeque;
 

@@ -37,7 +37,7 @@ pub struct Driver {
     pub done: Vec<Step>,
 }
 
-/// How closely a person looks.
+/// Options of a run: what to print, when to stop, what to leave out, what a long run adds.
 #[derive(Clone, Debug, Default)]
 pub struct Look {
     pub verbose: bool,
@@ -63,7 +63,7 @@ impl From<Error> for Failure {
 }
 
 impl Driver {
-    /// A fresh schema and sessions for it.
+    /// Makes a fresh schema, and sessions for it.
     pub fn new(config: &Config, seed: u64, sessions: usize, look: &Look) -> Result<Driver, Failure> {
         schema::set_up(&mut config.connect(NoTls)?)?;
         let mut driver = Driver::open(config, seed, sessions, look, "")?;
@@ -71,7 +71,7 @@ impl Driver {
         Ok(driver)
     }
 
-    /// Sessions in the schema that is there; `tag` keeps names of several drivers apart. Who served is not counted.
+    /// Makes sessions for the existing schema; `tag` keeps the names of several drivers apart. What served is not counted.
     pub fn open(config: &Config, seed: u64, sessions: usize, look: &Look, tag: &str) -> Result<Driver, Failure> {
         let warnings = Warnings::default();
         let config = session::collecting(config, &warnings);
@@ -264,7 +264,7 @@ impl Driver {
         self.count(condition, check.calls())
     }
 
-    /// Counts, too, how many of the snapshots that are handed on overflowed: the server writes it down.
+    /// Also counts how many exported snapshots overflowed, which their files say.
     fn import(&mut self, me: usize, from: usize) -> Result<(), Trouble> {
         let id = self.sessions[from].value("SELECT pg_export_snapshot()")?;
         let file: String = self.monitor.query_one("SELECT pg_read_file('pg_snapshots/' || $1)", &[&id])?.get(0);
@@ -314,7 +314,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Calls of the workload itself (triggers that watch) are not a check's.
+    /// Leaves out the calls of the workload itself (triggers that watch), which belong to no check.
     fn forget_calls(&mut self) -> Result<(), Trouble> {
         if let Some(stats) = &mut self.stats {
             stats.since(&mut self.monitor)?;
@@ -387,12 +387,12 @@ impl Driver {
         Ok(())
     }
 
-    /// The tables' rows, as far as no TRUNCATE stands in the way.
+    /// Counts the tables' rows, unless a TRUNCATE has locked them.
     fn count_rows(&mut self) -> Result<(), Failure> {
         for (number, table) in TABLES.iter().enumerate() {
             if !self.model.blocks(None, number, crate::model::Need::Read) {
                 let sql = format!("SELECT count(*) FROM {}", table.qualified());
-                // Another driver's lock may stand in the way.
+                // Another driver may hold the lock.
                 if let Ok(row) = self.monitor.query_one(sql.as_str(), &[]) {
                     self.model.rows[number] = row.get(0);
                 }

@@ -58,7 +58,7 @@ pub struct Table {
     pub unique: bool,
 }
 
-/// Names whose order by bytes is not the order of a language, that texts spell in some ways only, and lengths around a cache line and a varlena header.
+/// Names whose order by bytes differs from a language's, names that only some spellings match, and lengths around a cache line and a varlena header.
 const SPECIAL: [&str; 13] = ["", "a", "A", "a ", "Ä", "ä", "🌳", "o'ak\\n\"q\"", "B", "A#", "a*", "서울", "IT"];
 const LONG: usize = 300;
 const NAMES: usize = 30;
@@ -113,7 +113,7 @@ impl Table {
     }
 }
 
-/// Everything before the first step: the extension, the tables, nothing left of earlier runs.
+/// Makes the extension and the tables, and removes what earlier runs left.
 pub fn set_up(client: &mut Client) -> Result<(), Error> {
     client.batch_execute("SET client_min_messages = warning; CREATE EXTENSION IF NOT EXISTS cftrag CASCADE")?;
     // Left by a run that was interrupted: their locks would block what follows.
@@ -128,14 +128,14 @@ pub fn set_up(client: &mut Client) -> Result<(), Error> {
     Ok(())
 }
 
-/// What cft_verify has to say about the table, if anything.
+/// What cft_verify reports about the table, if anything.
 pub fn verify(client: &mut Client, table: &Table) -> Result<Option<String>, Error> {
     let sql = format!("SELECT string_agg(v::text, E'\\n') FROM cft_verify('{}') AS v", table.qualified());
     let problems: Option<String> = client.query_one(sql.as_str(), &[])?.get(0);
     Ok(problems.map(|rows| format!("cft_verify('{}'):\n{rows}", table.qualified())))
 }
 
-/// What cft_verify says of the table under the snapshot of whoever asks, and entities of cft_hot_entities that are not there: no rows.
+/// What cft_verify reports under the caller's snapshot, and entities of cft_hot_entities that do not exist. There must be no rows.
 pub fn problems(table: &Table) -> String {
     let Table { parent, child, .. } = table;
     let edges = table.qualified();

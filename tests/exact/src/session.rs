@@ -11,11 +11,11 @@ use crate::dml::Part;
 use crate::documents;
 use crate::schema::{TABLES, Table};
 
-/// Long enough for a lock that is free, short enough to wait for one that is not: nobody else moves meanwhile.
+/// Long enough to get a free lock, and short, since waiting for another is useless: no other session moves meanwhile.
 const LOCK_TIMEOUT: &str = "20ms";
-/// What a session waits that a Contend step will let go.
+/// How long a session waits for a lock that a Contend step will release.
 const CONTEND_TIMEOUT: &str = "20s";
-/// Nothing here takes that long: whatever does, hangs, and its error (57014) ends the run.
+/// No statement here takes that long: one that does hangs, and its error (57014) ends the run.
 const HANG: &str = "30s";
 
 /// Warnings of all sessions since they were last taken.
@@ -38,13 +38,13 @@ pub struct Session {
     statements: HashMap<(usize, Form), postgres::Statement>,
     /// The setting that forces a parallel worker (renamed in PostgreSQL 16).
     force_parallel: &'static str,
-    /// A COPY failed: the client library loses count of the server's messages then, and the connection is of no more use.
+    /// A COPY failed. The client library then loses count of the server's messages, and the connection is useless.
     pub broken: bool,
     /// What it has run since its transaction began.
     pub history: Vec<String>,
 }
 
-/// What came of a check.
+/// A check's result.
 pub enum Compared {
     Same,
     /// Both results, to be printed.
@@ -58,7 +58,7 @@ pub enum Trouble {
     Provoked(String),
     /// A difference found by a trigger.
     Different(String),
-    /// Nobody should ever see these.
+    /// Errors that no user should see.
     Unexpected(String),
 }
 
@@ -70,7 +70,7 @@ impl From<Error> for Trouble {
             // Serialization, deadlock, lock timeout; unique and foreign keys; read-only; two rows hit twice; changed by the
             // row's own trigger; TRUNCATE below an open cursor.
             "40001" | "40P01" | "55P03" | "23505" | "23503" | "25006" | "21000" | "27000" | "55006" => true,
-            // Not if the table is not new; nor beside another snapshot of the transaction, as one that it has exported.
+            // COPY FREEZE, if the table is not new, or the transaction has another snapshot (one that it exported, for example).
             "55000" | "25000" => db.message().contains("COPY FREEZE"),
             _ => false,
         };
@@ -103,7 +103,7 @@ impl Session {
         })
     }
 
-    /// A setting of this session, whatever connection it has.
+    /// A setting of this session that outlives its connection.
     pub fn always(&mut self, set: &str) -> Result<(), Error> {
         self.setting = set.to_string();
         self.client.batch_execute(set)
@@ -122,7 +122,7 @@ impl Session {
         Ok(self.client.batch_execute(sql)?)
     }
 
-    /// The text that a statement gives.
+    /// The text that a statement returns.
     pub fn value(&mut self, sql: &str) -> Result<String, Trouble> {
         self.note(sql);
         Ok(self.client.query_one(sql, &[])?.get(0))
@@ -252,7 +252,7 @@ impl Session {
     }
 }
 
-/// `two` runs its statement and waits for a row of `one`, which then ends; what became of the statement.
+/// `two` runs its statement and waits for a row that `one` has locked; then `one` ends. Returns what became of the statement.
 pub fn contend(
     one: &mut Session,
     two: &mut Session,

@@ -36,7 +36,7 @@ fn without(steps: &[Step], at: usize, count: usize) -> Vec<Step> {
     steps[..at].iter().chain(&steps[end..]).cloned().collect()
 }
 
-/// Another kind of failure is not the one that is looked for.
+/// A failure of another kind does not count.
 fn attempt(config: &Config, steps: &[Step], sessions: usize, look: &Look) -> Option<Failure> {
     let mut driver = Driver::new(config, 0, sessions, look).ok()?;
     let result = steps.iter().try_for_each(|step| driver.replay(step)).and_then(|()| driver.finish());

@@ -33,7 +33,7 @@ pub enum Action {
         table: usize,
         change: Change,
     },
-    /// Statements of their own, outside of a transaction block; `replaces`: the image's key no longer matches.
+    /// Statements outside a transaction block. `replaces`: the image's key no longer matches.
     Maintain {
         table: usize,
         kind: &'static str,
@@ -76,7 +76,7 @@ pub enum Action {
     },
     /// The connection is dropped, whatever it was doing.
     Reconnect,
-    /// Every transaction that uses the table ends, for the step that comes next and needs it alone.
+    /// Every transaction that uses the table ends, because the next step needs it alone.
     Clear {
         table: usize,
         commit: bool,
@@ -85,18 +85,18 @@ pub enum Action {
     Quiesce {
         commit: bool,
     },
-    /// The session's backend is killed (0), or a command of --disaster is run; every session begins anew.
+    /// The session's backend is killed (0), or a command of --disaster is run. All sessions reconnect.
     Disaster {
         number: usize,
     },
-    /// cftrag.memory_limit for all; None: as it was.
+    /// Sets cftrag.memory_limit for all sessions; None resets it.
     MemoryLimit {
         kb: Option<u32>,
     },
 }
 
 impl Action {
-    /// A word for it, for the counts at the end.
+    /// The step's name in the counts at the end.
     pub fn kind(&self) -> &'static str {
         match self {
             Action::Begin { level: Level::Deferrable, .. } => "begin deferrable",
@@ -144,7 +144,7 @@ pub struct Generator {
     names: u64,
     /// Kinds that a person leaves out to see past a known failure.
     without: Vec<String>,
-    /// What a Clear has made room for.
+    /// The step that a Clear was made for.
     next: Option<Step>,
     pub(crate) long: Long,
     /// Tables with many long names (growth).
@@ -434,7 +434,7 @@ impl Generator {
         self.alone(model, session, table, need, Action::Maintain { table, kind, sql, replaces })
     }
 
-    /// The action, after a Clear if somebody is in its way.
+    /// The action, after a Clear if another transaction is in its way.
     pub(crate) fn alone(
         &mut self,
         model: &Model,

@@ -7,7 +7,7 @@
 //! - *free*: checks for which the model (model.rs) knows that no condition of section 2 applies: not disabled, not
 //!   serializable, no pending trigger, no policy, no worker of a writing transaction, no own TRUNCATE or the like, the image
 //!   is there, and the snapshot is younger than the build. Of these at least 95 % are served by the image.
-//!   The server's own word for the reason is not asked: a server that wrongly finds a reason fails this.
+//!   The reason that the server gives does not count, so a server that wrongly finds a reason fails this.
 
 use std::collections::BTreeMap;
 
@@ -89,7 +89,7 @@ pub struct Tally {
     pub overflowed_beside_few: u64,
     pub imported: u64,
     pub imported_overflowed: u64,
-    /// By their text.
+    /// Warnings, by their text.
     pub warnings: BTreeMap<String, u64>,
     pub kinds: BTreeMap<&'static str, u64>,
 }
@@ -153,7 +153,7 @@ impl Tally {
         println!("  warnings:                  {}", list(&self.warnings));
     }
 
-    /// The line that says it all.
+    /// The summary, in one line.
     pub fn summary(&self) -> String {
         let (image, free_image, free) = self.by_image();
         format!(
@@ -184,7 +184,7 @@ impl Tally {
                 percent(free_image, free)
             ));
         }
-        // Several in a hundred of either: less means that nothing overflows any more.
+        // Several checks in a hundred run under each kind; fewer mean that nothing overflows any more.
         if self.overflowed_beside_few * 50 < self.checks || self.imported >= 100 && self.imported_overflowed == 0 {
             broken.push(
                 "too few checks beside transactions of many subtransactions and of few, or under such snapshots"

@@ -1,15 +1,15 @@
 //! cft_descendants and cft_under against a recursive query, as the two sides of a check (check.rs).
 //!
-//! Asked are the first two entities of the check: together as an array, and one by one. Each name is asked for many times in one statement, so that cft_under
+//! It asks for the first two entities of the check, together as an array and one by one. Each name is asked for many times in one statement, so that cft_under
 //! first looks above the name, then in the set that it has found and keeps.
 
 use crate::check::{Form, filled, trees};
 use crate::schema::Table;
 
-/// Times that each name is asked for: enough that all names have cost more than finding all that is below.
+/// How often each name is asked for: so often that asking costs more than finding all that is below.
 const TIMES: usize = 25;
 
-/// What is below each of the entities in $1, or is one of them, by edges of one tree; in $2 are the trees, if not all are meant.
+/// The entities of $1 and what is below each of them, by edges of one tree; $2 has the trees, if not all count.
 const BELOW: &str = r#"
 below(top, tree, name) AS (
     SELECT t.top COLLATE "C", {tree} COLLATE "C", {child} COLLATE "C"
@@ -25,7 +25,7 @@ those(top, name) AS (
     SELECT b.top, b.name FROM below AS b UNION SELECT t.top COLLATE "C", t.top COLLATE "C" FROM unnest($1) AS t(top) WHERE t.top IS NOT NULL
 )"#;
 
-/// Names of the table, with NULL, and one that it has not.
+/// The table's names, NULL, and a name that it does not have.
 const NAMES: &str = r#"SELECT {parent} COLLATE "C" FROM {edges} AS r UNION SELECT {child} COLLATE "C" FROM {edges} AS r UNION SELECT 'nobody'"#;
 
 /// The CTEs `below` and `those` for this table.
@@ -38,7 +38,7 @@ pub fn sides(table: &Table, form: Form, entities: &str, up: &str, down: &str) ->
     let (edges, names, in_trees) = (table.qualified(), filled(NAMES, table, false), form == Form::UnderInTrees);
     let (asked, trees) = (format!("({entities})[1:2]"), trees(up));
     let rest = format!("'{edges}'::regclass{}", if in_trees { format!(", {trees}") } else { String::new() });
-    // In the shape of cft_context's rows. A prepared statement has the parameters of all others.
+    // The rows have the columns of cft_context's. Each prepared statement has the same parameters.
     let numbered = format!(
         r#"SELECT row_number() OVER (ORDER BY m.kind, m.name COLLATE "C", m.is_under), m.name, NULL::text, m.kind, m.is_under::int, NULL::text, NULL::text, NULL::text
              FROM m WHERE ({up}, {down}) IS DISTINCT FROM NULL"#
