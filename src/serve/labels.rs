@@ -1,5 +1,7 @@
 //! The labels of entities, for functions that collect entities from several walks. Their definition is sql/labels.sql.
 
+use std::collections::HashMap;
+
 use crate::call::fmgr::text_array;
 use crate::call::work_memory::{Bytes, Room};
 use crate::catalog::attached_table::AttachedTable;
@@ -7,6 +9,9 @@ use crate::error::Fallible;
 use crate::serve::asked::Reach;
 use crate::serve::reference;
 use crate::serve::walk::{Served, asked, give_back, walk_from, workspace};
+
+/// The most bytes that a name takes while its label is looked for: an entry of a hash table, a place, and ranges.
+const PER_NAME: usize = 4 * size_of::<(&[u8], usize)>() + 2 * size_of::<Option<(usize, usize)>>();
 
 /// The labels of some names, in their order.
 #[derive(Default)]
@@ -32,7 +37,9 @@ impl Labels {
     /// The labels of these names (at least one), from a table with a column of labels.
     pub fn in_table(of: &AttachedTable, names: &[&[u8]]) -> Fallible<Self> {
         let mut labels = Self::default();
-        Room::new().take(names.len() * size_of::<Option<(usize, usize)>>())?;
+        Room::new().take(names.len() * PER_NAME)?;
+        let (names, places) = distinct(names);
+        let names = &names[..];
         labels.ranges.reserve_exact(names.len());
         let mut walk = workspace()?;
         walk.answer_labels(true);
@@ -51,6 +58,9 @@ impl Labels {
             }
         }
         give_back(walk);
+        if places.len() > names.len() {
+            labels.ranges = places.iter().map(|&place| labels.ranges[place]).collect();
+        }
         Ok(labels)
     }
 
@@ -74,4 +84,18 @@ impl Labels {
         self.ranges.push(label.map(|_| (from, self.bytes.0.len())));
         Ok(())
     }
+}
+
+/// The distinct names, in the order of their first occurrence, and the place of each name among them: an entity in many
+/// trees has a label in each of its rows, and these are read once.
+fn distinct<'a>(names: &[&'a [u8]]) -> (Vec<&'a [u8]>, Vec<usize>) {
+    let (mut first, mut distinct) = (HashMap::with_capacity(names.len()), Vec::with_capacity(names.len()));
+    let place_of = |name: &&'a [u8]| {
+        *first.entry(*name).or_insert_with(|| {
+            distinct.push(*name);
+            distinct.len() - 1
+        })
+    };
+    let places = names.iter().map(place_of).collect();
+    (distinct, places)
 }

@@ -86,6 +86,57 @@ fn a_walk_leaves_labels_out_and_gives_the_smallest_of_each_relative() {
     }
 }
 
+/// Two entities in 2,000 trees, with a label in each row; the second row of each tree has a label of its own.
+fn in_many_trees() -> HeapMemory {
+    let mut heap = heap(1);
+    for n in 0..2000 {
+        let tree = format!("tree {n}");
+        insert(&mut heap, Some(tree.as_bytes()), b"0", b"1");
+        insert(&mut heap, Some(tree.as_bytes()), b"0", b"2");
+        for (label, id) in [("Shoes".into(), b"1"), (format!("Boots {n:04}"), b"2")] {
+            insert(&mut heap, Some(LABELS), &[label.as_bytes(), LABELS].concat(), id);
+        }
+    }
+    heap
+}
+
+#[test]
+fn the_labels_of_an_entity_in_many_trees_are_read_once() {
+    let heap = in_many_trees();
+    let image = Image::open(&heap).unwrap();
+    let (mut steps, mut walk) = (0, Walk::new(Prefix::LENGTH));
+    walk.answer_labels(true);
+    // A walk is used again.
+    for _ in 0..2 {
+        walk.clear();
+        walk.begin(b"0", 0, 1);
+        while walk.step(image, &AllSeen, 1000) != Step::Done {
+            steps += 1;
+            assert!(steps < 200, "each row's label costs as much as all of them");
+            walk.make_room(1000, &mut Interruptible::new(&mut || ())).unwrap();
+        }
+        walk.finish();
+        assert_eq!(walk.rows().len(), 4000);
+        for row in walk.rows() {
+            let label = text(walk.name(row.label.unwrap()));
+            let one = walk.name(row.relative) == b"1";
+            assert_eq!(label, if one { "Shoes" } else { "Boots 0000" });
+        }
+    }
+}
+
+#[test]
+fn an_entity_with_a_label_in_many_rows_is_found_once_for_each_mention() {
+    let heap = in_many_trees();
+    let image = Image::open(&heap).unwrap();
+    for (seek, cells) in [(Seek::Labelled, 20_000), (Seek::Labelled, 100), (Seek::Aliased, 1)] {
+        let recogniser = recognised(image, &"shoes, Boots 0007. ".repeat(20), seek, cells);
+        let found: Vec<_> =
+            recogniser.mentions().iter().map(|one| text(recogniser.name(one.entity))).collect();
+        assert_eq!(found, ["1", "2"].repeat(20));
+    }
+}
+
 #[test]
 fn labels_are_no_roots_and_make_none() {
     let World { heap, .. } = world();

@@ -18,9 +18,11 @@ const MOST: usize = 20_000;
 const MOST_CELLS: usize = 4096;
 /// Bytes of the longest form that is kept.
 const LONGEST: usize = 512;
+/// How many entities found before are compared with the next one in a label's list.
+pub(crate) const LAST: usize = 16;
 
 /// A name whose rows the snapshot sees: an entity's own, or a label and its entity.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub(crate) name: RecordId,
     pub(crate) entity: EntityId,
@@ -124,10 +126,13 @@ impl Forms {
         }
     }
 
-    /// Adds a name of the current form, which costs so many slots to compare; `false` if the form becomes too
-    /// expensive, or there is no memory.
+    /// Adds a name of the current form, which costs so many slots to compare, unless it is one of the last ones;
+    /// `false` if the form becomes too expensive, or there is no memory.
     pub(crate) fn add(&mut self, seen: Seen, cells: usize) -> bool {
         let Some(reading) = &mut self.reading else { return false };
+        if self.seen[reading.from..].iter().rev().take(LAST).any(|before| *before == seen) {
+            return true;
+        }
         reading.cells += cells;
         let fits = reading.cells <= MOST_CELLS && self.seen.try_reserve(1).is_ok();
         if fits {

@@ -42,6 +42,7 @@ use crate::records::record::Direction;
 use crate::records::trees::Trees;
 use crate::walk::answer::Row;
 use crate::walk::arena::{Arena, Name, Prefix, UNNAMED};
+use crate::walk::dear_labels::DearLabels;
 use crate::walk::order::Order;
 use crate::walk::row_groups::RowGroups;
 use crate::walk::seen::Seen;
@@ -99,6 +100,8 @@ pub struct Walk {
     labels: Option<TreeId>,
     wants_labels: bool,
     row_labels: Vec<Name>,
+    /// The labels of relatives in many rows.
+    dear_labels: DearLabels,
     /// Whether lookups are counted, and the chance by which some of them are.
     warms: bool,
     chance: Chance,
@@ -198,6 +201,7 @@ impl Walk {
             labels: None,
             wants_labels: false,
             row_labels: Vec::new(),
+            dear_labels: DearLabels::default(),
             warms: true,
             chance: Chance::new(),
         }
@@ -243,6 +247,7 @@ impl Walk {
         self.rows.clear();
         self.nodes.clear();
         self.row_labels.clear();
+        self.dear_labels.clear();
         if self.wants_labels {
             self.questions.iter_mut().for_each(|question| question.label = UNNAMED);
         }

@@ -3,6 +3,7 @@
 pub(crate) mod answer;
 pub(crate) mod arena;
 pub(crate) mod breadth_first;
+pub(crate) mod dear_labels;
 pub(crate) mod names;
 pub(crate) mod order;
 pub(crate) mod relation;

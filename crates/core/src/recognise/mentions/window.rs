@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use super::{MOST_RESTARTS, Mention, Recogniser, Searched, Seek, Unfinished};
 use crate::folded::{alike, words};
-use crate::memory::id::RecordId;
+use crate::memory::id::{EntityId, RecordId};
 use crate::recognise::candidates::Head;
-use crate::recognise::forms::{Forms, Kept, Seen};
+use crate::recognise::forms::{Forms, Kept, LAST, Seen};
 use crate::recognise::spelling::{NEAR, spelling};
 use crate::recognise::text::Word;
 use crate::records::label::label_of;
@@ -35,6 +35,27 @@ pub(super) struct Listing {
     turn: usize,
     cursor: Cursor,
     alias: Option<Name>,
+    /// The last entities found in its list.
+    last: Last,
+}
+
+/// The last distinct entities of a label's list: an entity in many trees is in it once for each.
+#[derive(Clone, Copy, Debug, Default)]
+struct Last {
+    entities: [Option<EntityId>; LAST],
+    next: usize,
+}
+
+impl Last {
+    /// Whether the entity is another one than these; adds it.
+    fn is_new(&mut self, entity: EntityId) -> bool {
+        let is_new = !self.entities.contains(&Some(entity));
+        if is_new {
+            self.entities[self.next % LAST] = Some(entity);
+            self.next += 1;
+        }
+        is_new
+    }
 }
 
 /// Where a name is in the text, and how well the text spells it.
@@ -268,7 +289,7 @@ impl Recogniser {
     }
 
     /// Finds the entities of which this record is a label, from the position in its list. `false` if the budget ended
-    /// first. Duplicate rows count twice.
+    /// first. An entity may be found twice.
     fn find_labelled(
         &mut self,
         image: Image<'_>,
@@ -293,7 +314,9 @@ impl Recogniser {
             if self.seek == Seek::Aliased && list.alias.is_none() && self.has_room(record) {
                 list.alias = Some(self.arena.add_label_of(record));
             }
-            self.find(Record::new(image.mem(), slot.neighbour), list.alias, place);
+            if list.last.is_new(slot.neighbour) {
+                self.find(Record::new(image.mem(), slot.neighbour), list.alias, place);
+            }
         }
     }
 

@@ -129,8 +129,8 @@ impl Walk {
         let start = self.starts[self.at.lists / 2];
         let is_known = self.questions[index(start.group)].label != UNNAMED;
         if let (Some(labels), Some(entity), false) = (self.labels, start.entity, is_known) {
-            let label = self.label_of(mem, entity, labels, seen, budget);
-            self.questions[index(start.group)].label = label.unwrap_or(UNNAMED);
+            self.questions[index(start.group)].label =
+                self.label_of(mem, entity, labels, seen, budget).0;
         }
         self.arena.lacks()
     }
@@ -147,16 +147,24 @@ impl Walk {
         let Some(labels) = self.labels else { return false };
         while self.row_labels.len() < end {
             let entity = self.nodes[self.row_labels.len()].entity();
-            let label = self.label_of(mem, entity, labels, seen, budget);
-            if self.arena.lacks() {
-                return true;
-            }
-            self.row_labels.push(label.unwrap_or(UNNAMED));
+            let label = match self.dear_labels.get(entity) {
+                Some(label) => label,
+                None => {
+                    let (label, slots) = self.label_of(mem, entity, labels, seen, budget);
+                    if self.arena.lacks() {
+                        return true;
+                    }
+                    self.dear_labels.note(entity, label, slots);
+                    label
+                }
+            };
+            self.row_labels.push(label);
         }
         false
     }
 
-    /// The smallest of an entity's labels that the snapshot sees, copied. The entity's list is read in one step.
+    /// The smallest of an entity's labels that the snapshot sees, copied, or [`UNNAMED`]; and the number of slots read.
+    /// The entity's list is read in one step.
     fn label_of(
         &mut self,
         mem: &Memory,
@@ -164,10 +172,12 @@ impl Walk {
         labels: TreeId,
         seen: &impl Visibility,
         budget: &mut usize,
-    ) -> Option<Name> {
+    ) -> (Name, usize) {
         let mut cursor = Cursor::start(Record::new(mem, entity), Direction::Up);
         let mut least: Option<(EntityId, Name)> = None;
+        let mut slots = 0;
         while let Some(batch) = cursor.next_batch(mem) {
+            slots += batch.len();
             *budget = budget.saturating_sub(batch.len());
             for slot in batch.of_tree(Some(labels)) {
                 let known = least.is_some_and(|(label, _)| label == slot.neighbour);
@@ -176,14 +186,14 @@ impl Walk {
                 }
                 let name = self.arena.add_label_of(Record::new(mem, slot.neighbour));
                 if name == UNNAMED {
-                    return None;
+                    return (UNNAMED, slots);
                 }
                 if least.is_none_or(|(_, least)| self.arena.get(name) < self.arena.get(least)) {
                     least = Some((slot.neighbour, name));
                 }
             }
         }
-        least.map(|(_, name)| name)
+        (least.map_or(UNNAMED, |(_, name)| name), slots)
     }
 
     /// The start whose list is next; none if it was removed or its question asks for no steps in that direction.

@@ -117,6 +117,7 @@ impl Walk {
             + more_known
             + self.level.bytes_to_order(self.at.rows);
         self.allow(least)?;
+        self.dear_labels.make_room();
         let labels = if self.wants_labels { rows.saturating_sub(self.row_labels.len()) } else { 0 };
         let fits = self.nodes.try_reserve_exact(rows - self.nodes.len()).is_ok()
             && self.row_labels.try_reserve_exact(labels).is_ok()
@@ -165,6 +166,7 @@ impl Walk {
             + self.seen.bytes(0).0
             + self.row_groups.bytes(0).0
             + self.row_labels.capacity() * size_of::<Name>()
+            + self.dear_labels.bytes()
             + self.questions.capacity() * size_of::<Question>()
             + self.asked.capacity() * size_of::<u64>()
             + self.level.bytes()
