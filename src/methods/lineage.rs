@@ -10,7 +10,7 @@ use crate::methods::big_map::Table;
 use crate::methods::breadth_first::{DOWN, Node, Side, Texts, Tree, UP, named};
 use crate::methods::walker::{ALL, Walker};
 use crate::pg::interrupt::check_interrupts;
-use crate::serve::labels::Labels;
+use crate::serve::labels::KeptLabels;
 use crate::serve::sink::Relative;
 use cftrag_core::{Interruptible, NameId, Names};
 use cftrag_methods::Graph;
@@ -64,11 +64,12 @@ fn cft_lca(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         nodes.add(*node)?;
     }
     let lowest = lowest(&mut reading, &nodes)?;
+    let mut kept = KeptLabels::default();
     for (&((tree, name), depth_a, depth_b), _) in common.iter().zip(lowest).filter(|(_, lowest)| *lowest) {
         check_for_interrupts!();
         let tree_name = tree.map_or(&b""[..], |tree| reading.names.get(tree));
         let ancestor = reading.names.get(name);
-        let labels = Labels::of(&reading.walker.of, &[ancestor])?;
+        let labels = kept.of(&reading.walker.of, &[ancestor])?;
         let label = labels.get(0);
         let texts = [text_value(tree_name)?, text_value(ancestor)?, text_value(label.unwrap_or_default())?];
         let mut values = [texts[0], texts[1], pg_sys::Datum::from(depth_a), pg_sys::Datum::from(depth_b), texts[2]];

@@ -13,7 +13,7 @@ use crate::methods::breadth_first;
 use crate::methods::breadth_first::{DOWN, Paths, Side, Tree, UP};
 use crate::methods::walker::{ALL, Walker};
 use crate::pg::interrupt::{ROWS_BETWEEN_CHECKS, check_interrupts};
-use crate::serve::labels::Labels;
+use crate::serve::labels::{KeptLabels, Labels};
 use cftrag_core::{Interruptible, NameId, Names};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
@@ -120,7 +120,7 @@ fn add_neighbors<'a, T>(
 fn cft_path(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
-    let rows = call.rows();
+    let (rows, mut kept) = (call.rows(), KeptLabels::default());
     each_path(&call, MOST_ENTITIES, |walker, names, paths, path| {
         let entities: Vec<_> = path.iter().map(|(entity, _)| names.get(*entity)).collect();
         let steps: Vec<_> = path[1..].iter().map(|(_, steps)| step_name(*steps).as_bytes()).collect();
@@ -132,7 +132,7 @@ fn cft_path(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
             text_array(&steps),
             pg_sys::Datum::from(0usize),
         ];
-        let labels = Labels::of(&walker.of, &entities)?;
+        let labels = kept.of(&walker.of, &entities)?;
         let has_labels = !labels.is_empty();
         if has_labels {
             values[4] = text_array_of((0..entities.len()).map(|n| labels.get(n)));
@@ -167,11 +167,11 @@ fn step_name(steps: u8) -> &'static str {
 fn cft_explain_path(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<Vec<u8>>> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
-    let mut sentences = Vec::new();
+    let (mut sentences, mut kept) = (Vec::new(), KeptLabels::default());
     each_path(&call, u64::MAX, |walker, names, paths, path| {
         let tree = paths.tree.map(|tree| names.get(tree).to_vec());
         let entities: Vec<_> = path.iter().map(|(entity, _)| names.get(*entity)).collect();
-        let labels = Labels::of(&walker.of, &entities)?;
+        let labels = kept.of(&walker.of, &entities)?;
         let steps = path.iter().map(|(_, steps)| *steps);
         let called = entities.iter().enumerate().map(|(n, entity)| labels.get(n).unwrap_or(entity));
         sentences.push((tree, sentence(called.zip(steps))));

@@ -86,6 +86,43 @@ impl Labels {
     }
 }
 
+/// Labels that a call has read, kept for its next rows, which name the same entities again in other trees.
+#[derive(Default)]
+pub struct KeptLabels(HashMap<Vec<u8>, Option<Vec<u8>>>);
+
+impl KeptLabels {
+    /// The most labels that are kept.
+    const MOST: usize = 1000;
+    /// Bytes of the longest name and label that are kept.
+    const LONGEST: usize = 512;
+
+    /// [`Labels::of`], of the same table each time.
+    pub fn of(&mut self, of: &AttachedTable, names: &[&[u8]]) -> Fallible<Labels> {
+        let unknown: Vec<&[u8]> = names.iter().copied().filter(|name| !self.0.contains_key(*name)).collect();
+        let read = Labels::of(of, &unknown)?;
+        if read.is_empty() && !unknown.is_empty() {
+            return Ok(read);
+        }
+        let (mut labels, mut places) = (Labels::default(), 0..unknown.len());
+        for name in names {
+            match self.0.get(*name) {
+                Some(label) => labels.add(label.as_deref())?,
+                None => labels.add(places.next().and_then(|place| read.get(place)))?,
+            }
+        }
+        if self.0.len() + unknown.len() > Self::MOST {
+            self.0.clear();
+        }
+        for (place, name) in unknown.iter().enumerate().take(Self::MOST) {
+            let label = read.get(place);
+            if name.len() + label.map_or(0, <[u8]>::len) <= Self::LONGEST {
+                self.0.insert(name.to_vec(), label.map(<[u8]>::to_vec));
+            }
+        }
+        Ok(labels)
+    }
+}
+
 /// The distinct names, in the order of their first occurrence, and the place of each name among them: an entity in many
 /// trees has a label in each of its rows, and these are read once.
 fn distinct<'a>(names: &[&'a [u8]]) -> (Vec<&'a [u8]>, Vec<usize>) {
