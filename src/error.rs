@@ -99,7 +99,7 @@ pub fn not_attached(table: &str, hint: String) -> ErrorReport {
 pub fn unclear_edges(tables: &[String]) -> ErrorReport {
     let Some(first) = tables.first() else {
         return report(Code::ERRCODE_UNDEFINED_TABLE, "no table that you may read is attached to cftrag".into())
-            .set_hint("Attach one with cft_attach, which takes the table and its columns of parents and children.");
+            .set_hint("Attach one with cft_attach, which takes the table and its columns of parents and children, or ask for SELECT on one that is attached.");
     };
     report(
         Code::ERRCODE_AMBIGUOUS_FUNCTION,

@@ -97,7 +97,7 @@ BEGIN
     END IF;
     IF what LIKE 'chunks%' AND a.entity IS NULL AND a.mapping IS NULL THEN
         RAISE EXCEPTION 'the documents of % are not attached to entities', a.relation USING ERRCODE = 'object_not_in_prerequisite_state',
-            HINT = format('Attach %s again with cft_attach_documents, entity => its column of the entity that a document is about, or mapping => a table of entities and documents.', a.relation);
+            HINT = format('Attach %s again with cft_attach_documents and the columns it has now, and entity => its column of the entity that a document is about, or mapping => a table of entities and documents.', a.relation);
     END IF;
     tokens := cftrag_internal.cft_counted(a.relation, a.tokens);
     IF what NOT LIKE 'chunks%' OR what LIKE 'chunks by distance%' THEN
@@ -106,7 +106,7 @@ BEGIN
     IF what LIKE 'nearest%' OR what LIKE 'words%' OR what LIKE 'centroid%' THEN
         IF what LIKE '% within%' AND a.entity IS NULL AND a.mapping IS NULL THEN
             RAISE EXCEPTION 'the documents of % are not attached to entities', a.relation USING ERRCODE = 'object_not_in_prerequisite_state',
-                HINT = format('Attach %s again with cft_attach_documents, entity => its column of the entity that a document is about, or mapping => a table of entities and documents.', a.relation);
+                HINT = format('Attach %s again with cft_attach_documents and the columns it has now, and entity => its column of the entity that a document is about, or mapping => a table of entities and documents.', a.relation);
         END IF;
         mapped := format('FROM %s AS m WHERE %s', a.mapping, cftrag_internal.cft_same(a.relation, a.id, a.mapping, a.mapping_document, 'n.id'));
         IF what LIKE '% within%' THEN
@@ -130,7 +130,7 @@ BEGIN
         IF what LIKE 'words%' THEN
             IF a.search IS NULL THEN
                 RAISE EXCEPTION '% is attached without a column to search by words', a.relation USING ERRCODE = 'object_not_in_prerequisite_state',
-                    HINT = format('Attach %s again with cft_attach_documents, search => its column of type tsvector, or of texts with an index on to_tsvector.', a.relation);
+                    HINT = format('Attach %s again with cft_attach_documents and the columns it has now, and search => its column of type tsvector, or of texts with an index on to_tsvector.', a.relation);
             END IF;
             search_by := cftrag_internal.cft_search_by(a.relation, a.search);
             IF what = 'words configuration' THEN

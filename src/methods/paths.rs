@@ -33,7 +33,7 @@ fn cft_neighbors(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
     let (Some(entity), Some(hops), Some(direction)) = (call.text(0), call.int(1), call.text(2)) else { return Ok(()) };
-    check_hops("hops", hops)?;
+    check_hops("max_hops", hops)?;
     let walker = Walker::of(&call, 3)?;
     walker.refuse_arrays(&call, &[0])?;
     let ways = match direction {

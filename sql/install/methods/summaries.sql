@@ -198,7 +198,7 @@ BEGIN
     IF documents IS NOT NULL THEN
         IF NOT EXISTS (SELECT FROM cftrag_internal.cft_attached_documents(documents) AS d WHERE d.entity IS NOT NULL) THEN
             RAISE EXCEPTION 'the documents of % are not attached to entities by a column', documents USING ERRCODE = 'object_not_in_prerequisite_state',
-                HINT = format('Attach %s again with cft_attach_documents, entity => its column of the entity that a document is about.', documents);
+                HINT = format('Attach %s again with cft_attach_documents and the columns it has now, and entity => its column of the entity that a document is about.', documents);
         END IF;
         PERFORM cftrag_internal.cft_set_columns(summaries, documents, 'cftrag_internal.cft_summary_documents()', ARRAY[entity], '{entity}');
     END IF;
