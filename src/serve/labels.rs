@@ -96,14 +96,16 @@ impl KeptLabels {
     /// Bytes of the longest name and label that are kept.
     const LONGEST: usize = 512;
 
-    /// [`Labels::of`], of the same table each time.
+    /// The labels of these names, as [`Labels::of`] gives them. The table is the same each time.
     pub fn of(&mut self, of: &AttachedTable, names: &[&[u8]]) -> Fallible<Labels> {
+        Room::new().take(names.len() * (PER_NAME + Self::LONGEST))?;
         let unknown: Vec<&[u8]> = names.iter().copied().filter(|name| !self.0.contains_key(*name)).collect();
         let read = Labels::of(of, &unknown)?;
         if read.is_empty() && !unknown.is_empty() {
             return Ok(read);
         }
         let (mut labels, mut places) = (Labels::default(), 0..unknown.len());
+        labels.ranges.reserve_exact(names.len());
         for name in names {
             match self.0.get(*name) {
                 Some(label) => labels.add(label.as_deref())?,
