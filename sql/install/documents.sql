@@ -466,6 +466,9 @@ RETURNS TABLE(entity text, relation text, depth integer, relative text, document
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 20 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF num_nulls(entities, up, down) > 0 THEN RETURN; END IF;
+    IF embedding IS NOT NULL THEN
+        PERFORM cftrag_internal.cft_check_dimensions(embedding, cftrag_internal.cft_kept_statement('nearest dimensions', documents));
+    END IF;
     RETURN QUERY EXECUTE cftrag_internal.cft_kept_statement(concat('chunks', CASE WHEN embedding IS NOT NULL THEN ' by distance' END, CASE WHEN filter IS NOT NULL THEN ' filter' END), documents)
     USING entities, up, down, edges, embedding, trees, within, filter;
 END $$;

@@ -205,7 +205,7 @@ BEGIN
         RAISE EXCEPTION 'k, up, down and mode must not be null' USING ERRCODE = 'null_value_not_allowed';
     END IF;
     IF least(k, up, down, budget, chunks) < 0 THEN
-        RAISE EXCEPTION 'k, up, down, budget and chunks must not be negative' USING ERRCODE = 'invalid_parameter_value';
+        RAISE EXCEPTION '%', cftrag_internal.cft_negative('{k,up,down,budget,chunks}', ARRAY[k, up, down, budget, chunks]) USING ERRCODE = 'invalid_parameter_value';
     END IF;
     IF mode NOT IN ('cft', 'hybrid', 'text', 'naive', 'ann_tree', 'ann_graph') THEN
         RAISE EXCEPTION 'there is no mode "%"', mode USING ERRCODE = 'invalid_parameter_value',
@@ -425,7 +425,7 @@ DECLARE
 BEGIN
     IF num_nulls(mention, k) > 0 THEN RETURN; END IF;
     IF k < 0 THEN
-        RAISE EXCEPTION 'k must not be negative' USING ERRCODE = 'invalid_parameter_value';
+        RAISE EXCEPTION '"k" must not be negative, but is %', k USING ERRCODE = 'invalid_parameter_value';
     END IF;
     SELECT * INTO f FROM cftrag_internal.cft_attached(edges);
     -- An exact name is the only answer; the other ways are tried only without one. Ids are not names where there are labels, nor are integers, unless attached as names.

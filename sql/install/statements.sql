@@ -21,6 +21,17 @@ LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$ SELECT format('%s %s.%I', a.atttypmod, relation, embedding) FROM pg_attribute AS a WHERE a.attrelid = relation AND a.attname = embedding $$;
 COMMENT ON FUNCTION cftrag_internal.cft_dimensions(regclass, name) IS 'the dimensions that a column of embeddings declares, and its name';
 
+CREATE FUNCTION cftrag_internal.cft_check_dimensions(embedding vector, declared text) RETURNS void
+LANGUAGE c STABLE STRICT PARALLEL SAFE COST 5
+AS 'MODULE_PATHNAME', 'cft_check_dimensions_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_check_dimensions(vector, text) IS 'an error if an embedding does not have the dimensions of a column, which cft_dimensions says';
+
+-- What is wrong with arguments of which one is negative.
+CREATE FUNCTION cftrag_internal.cft_negative(arguments text[], "values" bigint[]) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$ SELECT format('"%s" must not be negative, but is %s', u.argument, u.value) FROM unnest(arguments, "values") AS u(argument, value) WHERE u.value < 0 LIMIT 1 $$;
+COMMENT ON FUNCTION cftrag_internal.cft_negative(text[], bigint[]) IS 'the message of an error: which of these arguments is negative';
+
 -- The LIMIT of a search. For an unknown limit the planner assumes a tenth of the rows (hence also the CTE). For a known one it expects pgvector's index scan
 -- to end early, and underestimates its cost: to find 1000 documents in a million it reads 5,000, where comparing the 1000 takes a hundredth of the time.
 CREATE FUNCTION cftrag_internal.cft_at_most(what text, bound text) RETURNS text

@@ -105,6 +105,15 @@ fn search(call: &Call, what: &str, table: Option<pg_sys::Oid>, filter: Option<pg
     Ok(())
 }
 
+/// `cft_check_dimensions(embedding vector, declared text)`. STRICT. Errors: 22000 if the column has other dimensions.
+#[pg_extern(sql = false)]
+fn cft_check_dimensions(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    // SAFETY: our own fcinfo, whose arguments SQL declares.
+    let call = unsafe { Call::new(fcinfo) };
+    let (Some(embedding), Some(declared)) = (call.arg(0), call.text(1)) else { return Ok(()) };
+    check_dimensions(embedding, declared)
+}
+
 /// 22000 if the column that is searched has other dimensions. `declared`: what cft_dimensions says.
 fn check_dimensions(embedding: pg_sys::Datum, declared: &[u8]) -> Fallible<()> {
     let declared = encoding::decode(declared);

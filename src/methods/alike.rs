@@ -6,14 +6,18 @@
 //! consist of the label alone, the name follows ("Sports > Accessories (17)").
 
 use crate::call::work_memory::Room;
+use crate::catalog::attached_table::AttachedTable;
 use crate::error::Fallible;
 use crate::methods::prefix::each_prefix;
 use crate::methods::walker::Walker;
 use crate::serve::labels::Labels;
 use crate::serve::sink::Relative;
+use crate::serve::within;
 use pgrx::check_for_interrupts;
-use std::collections::HashMap;
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
+use std::rc::Rc;
 
 /// What stands between the names of a path.
 const SEPARATOR: &[u8] = b" > ";
@@ -21,52 +25,61 @@ const SEPARATOR: &[u8] = b" > ";
 /// Bytes that an entity takes while it is told apart, besides its names.
 const PER_ENTITY: usize = 200;
 
+/// The paths of this many entities are kept for the entities asked about next, which may have the same relatives.
+const KEPT: usize = 10_000;
+
 /// A tree and an entity in it.
 type Place<'a> = (Option<&'a [u8]>, &'a [u8]);
 
 /// Which entity has a label or a path; None: several have it.
 type Whose<'a, K> = HashMap<K, Option<&'a [u8]>>;
 
-/// The paths of some entities, each in each of its trees.
-#[derive(Default)]
-struct Paths {
-    all: Vec<Path>,
-    room: Room,
-}
+/// The paths of an entity, one in each of its trees.
+type Paths = Rc<Vec<Path>>;
 
 struct Path {
     tree: Option<Vec<u8>>,
-    entity: Vec<u8>,
     path: Vec<u8>,
     /// How many names it has.
     length: usize,
 }
 
-impl Paths {
-    fn find(walker: &Walker, entities: &[&[u8]]) -> Fallible<Self> {
-        let mut paths = Self::default();
-        each_prefix(walker, entities, SEPARATOR, |tree, name, path, length| {
-            paths.room.take(tree.map_or(0, <[u8]>::len) + 2 * path.len() + name.len() + PER_ENTITY)?;
-            paths.all.push(Path { tree: tree.map(<[u8]>::to_vec), entity: name.to_vec(), path, length });
+/// Finds the paths of some entities, and remembers them.
+struct Known<'a> {
+    walker: &'a Walker,
+    of: HashMap<Vec<u8>, Paths>,
+    room: Room,
+}
+
+impl Known<'_> {
+    /// The paths of these entities, in their order.
+    fn paths(&mut self, entities: &[&[u8]]) -> Fallible<Vec<Paths>> {
+        if self.of.len() > KEPT {
+            (self.of, self.room) = (HashMap::new(), Room::new());
+        }
+        let is_new = |entity: &&&[u8]| !self.of.contains_key(**entity);
+        let new: Vec<&[u8]> = entities.iter().filter(is_new).copied().collect();
+        let mut found: HashMap<&[u8], Vec<Path>> = new.iter().map(|entity| (*entity, Vec::new())).collect();
+        each_prefix(self.walker, &new, SEPARATOR, |tree, name, path, length| {
+            self.room.take(tree.map_or(0, <[u8]>::len) + 2 * path.len() + name.len() + PER_ENTITY)?;
+            let path = Path { tree: tree.map(<[u8]>::to_vec), path, length };
+            if let Some(paths) = found.get_mut(name) {
+                paths.push(path);
+            }
             Ok(())
         })?;
-        Ok(paths)
-    }
-
-    fn whose(&self) -> Whose<'_, &[u8]> {
-        let mut whose = HashMap::new();
-        self.all.iter().for_each(|path| note(&mut whose, &path.path[..], &path.entity));
-        whose
+        self.of.extend(found.into_iter().map(|(entity, paths)| (entity.to_vec(), Rc::new(paths))));
+        Ok(entities.iter().map(|entity| Rc::clone(&self.of[*entity])).collect())
     }
 }
 
 /// What the entities of a call are called.
 pub struct Alike<'a> {
-    walker: &'a Walker,
+    known: RefCell<Known<'a>>,
     /// The labels of the call's entities.
     asked: Whose<'a, Vec<u8>>,
     /// The paths of the call's entities that share a label with another of them.
-    paths: Paths,
+    paths: Whose<'a, Vec<u8>>,
     has_labels: bool,
 }
 
@@ -74,17 +87,28 @@ impl<'a> Alike<'a> {
     /// Prepares a call about these entities. Errors: those of cft_context.
     pub fn of(walker: &'a Walker, names: &'a [&'a [u8]]) -> Fallible<Self> {
         let labels = Labels::of(&walker.of, names)?;
-        let (mut asked, mut room) = (HashMap::new(), Room::new());
-        for (n, name) in names.iter().enumerate() {
+        let (mut asked, mut paths, mut room) = (HashMap::new(), HashMap::new(), Room::new());
+        let there = if labels.is_empty() { HashSet::new() } else { there(&walker.of, names)? };
+        for (n, name) in names.iter().enumerate().filter(|(_, name)| there.contains(*name)) {
             if let Some(label) = labels.get(n) {
                 room.take(2 * label.len() + PER_ENTITY)?;
-                note(&mut asked, label.to_vec(), name);
+                note(&mut asked, label.to_vec(), *name);
             }
         }
         let is_shared = |n: &usize| labels.get(*n).is_some_and(|label| asked.get(label) == Some(&None));
-        let shared: Vec<&[u8]> = (0..names.len()).filter(is_shared).map(|n| names[n]).collect();
-        let paths = Paths::find(walker, &shared)?;
-        Ok(Self { walker, asked, paths, has_labels: !labels.is_empty() })
+        let mut shared: Vec<&[u8]> = (0..names.len()).filter(is_shared).map(|n| names[n]).collect();
+        shared.sort_unstable();
+        shared.dedup();
+        let mut known = Known { walker, of: HashMap::new(), room: Room::new() };
+        for some in shared.chunks(KEPT) {
+            for (entity, found) in some.iter().zip(known.paths(some)?) {
+                for path in &*found {
+                    room.take(path.path.len() + PER_ENTITY)?;
+                    note(&mut paths, path.path.clone(), *entity);
+                }
+            }
+        }
+        Ok(Self { known: RefCell::new(known), asked, paths, has_labels: !labels.is_empty() })
     }
 
     /// Passes on the rows, entity by entity, with a path in place of a label that several entities have.
@@ -96,20 +120,14 @@ impl<'a> Alike<'a> {
         if !self.has_labels {
             return take(rows);
         }
-        let asked = self.paths.whose();
         rows.chunk_by(|a, b| a.entity == b.entity).try_for_each(|rows| {
             check_for_interrupts!();
-            self.tell_one(rows, &asked, &mut take)
+            self.tell_one(rows, &mut take)
         })
     }
 
     /// Does the work of [`Alike::tell_apart`] for the rows of one entity.
-    fn tell_one(
-        &self,
-        rows: &[Relative<'_>],
-        paths_asked: &Whose<'_, &[u8]>,
-        take: &mut impl FnMut(&[Relative<'_>]) -> Fallible<()>,
-    ) -> Fallible<()> {
+    fn tell_one(&self, rows: &[Relative<'_>], take: &mut impl FnMut(&[Relative<'_>]) -> Fallible<()>) -> Fallible<()> {
         Room::new().take(rows.len() * PER_ENTITY)?;
         let mut here = HashMap::new();
         rows.iter().for_each(|row| row.label.into_iter().for_each(|label| note(&mut here, label, row.name)));
@@ -122,15 +140,21 @@ impl<'a> Alike<'a> {
         if shared.is_empty() {
             return take(rows);
         }
+        // The one entity of the call that has the same label. If there are several, their paths are known.
+        let labels = rows.iter().flat_map(|row| [row.label, row.entity_label]).filter(|label| is_shared(*label));
+        shared.extend(labels.filter_map(|label| self.asked.get(label?).copied().flatten()));
         shared.sort_unstable();
         shared.dedup();
-        let paths = Paths::find(self.walker, &shared)?;
-        let whose = paths.whose();
+        let paths = self.known.borrow_mut().paths(&shared)?;
+        let each =
+            || shared.iter().zip(&paths).flat_map(|(entity, paths)| paths.iter().map(move |path| (*entity, path)));
+        let mut whose = HashMap::new();
+        each().for_each(|(entity, path)| note(&mut whose, &path.path[..], entity));
         let mut called: HashMap<Place<'_>, Vec<u8>> = HashMap::new();
-        for Path { tree, entity, path, length } in &paths.all {
+        for (entity, Path { tree, path, length }) in each() {
             let is_unclear =
-                *length == 1 || are_several(whose.get(&path[..]).copied(), paths_asked.get(&path[..]).copied());
-            let behind = if is_unclear { [b" (", &entity[..], b")"].concat() } else { Vec::new() };
+                *length == 1 || are_several(whose.get(&path[..]).copied(), self.paths.get(&path[..]).copied());
+            let behind = if is_unclear { [b" (", entity, b")"].concat() } else { Vec::new() };
             called.insert((tree.as_deref(), entity), [&path[..], &behind].concat());
         }
         let path =
@@ -142,6 +166,15 @@ impl<'a> Alike<'a> {
         }
         take(&told)
     }
+}
+
+/// Which of these are entities. What a table of labels calls something else is not found.
+fn there<'n>(of: &AttachedTable, names: &[&'n [u8]]) -> Fallible<HashSet<&'n [u8]>> {
+    let mut names = names.to_vec();
+    names.sort_unstable();
+    names.dedup();
+    let has_rows = of.columns.has_labels();
+    Ok(if has_rows { names } else { within::there(of, &names, None)? }.into_iter().collect())
 }
 
 /// Notes that an entity has a label, or a path.

@@ -118,9 +118,10 @@ fn cft_descend(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         beam: call.int(8).unwrap_or(1).max(1) as usize,
     };
     let filter = call.arg(12);
+    let vector = call.argument_types()[0];
     let mut scoring = Scoring {
-        statement: scoring(walker.of.oid(), call.oid(1), filter.is_some()),
-        vector: call.argument_types()[0],
+        statement: scoring(walker.of.oid(), call.oid(1), filter.is_some(), (vector, embedding)),
+        vector,
         embedding,
         filter,
         compared: 0,
@@ -144,16 +145,22 @@ fn cft_descend(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 }
 
 /// The statement that cft_scoring, our own function, makes: its places are those of the names, its scores are float8.
-fn scoring(edges: pg_sys::Oid, documents: Option<pg_sys::Oid>, is_filtered: bool) -> Statement {
-    let types = [pg_sys::REGCLASSOID, pg_sys::REGCLASSOID, pg_sys::BOOLOID];
-    let arguments =
-        (Datum::from(edges), Datum::from(documents.unwrap_or(pg_sys::InvalidOid)), Datum::from(is_filtered));
+/// `embedding`: the type vector, and a value of it.
+fn scoring(
+    edges: pg_sys::Oid,
+    documents: Option<pg_sys::Oid>,
+    is_filtered: bool,
+    embedding: (pg_sys::Oid, Datum),
+) -> Statement {
+    let types = [pg_sys::REGCLASSOID, pg_sys::REGCLASSOID, pg_sys::BOOLOID, embedding.0];
+    let documents = Datum::from(documents.unwrap_or(pg_sys::InvalidOid));
+    let (edges, is_filtered) = (Datum::from(edges), Datum::from(is_filtered));
     // SAFETY: a call of the function of that name and these argument types, which never returns NULL.
     let sql = unsafe {
         let function = internal_function(c"cft_scoring", &types);
         let call = || {
             let none = pg_sys::InvalidOid;
-            pg_sys::OidFunctionCall3Coll(function, none, arguments.0, arguments.1, arguments.2)
+            pg_sys::OidFunctionCall4Coll(function, none, edges, documents, is_filtered, embedding.1)
         };
         encoding::decode(text_bytes(error_context::with_error_context(None, call)))
     };

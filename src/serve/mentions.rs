@@ -29,7 +29,6 @@ use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::cell::RefCell;
 use std::cmp::Reverse;
-use std::collections::HashMap;
 
 /// Edge slots visited before the lock is released; a word counts as two. See walk.rs.
 const CELLS: usize = 20_000;
@@ -45,9 +44,6 @@ const KEEP_BYTES: usize = 256 << 10;
 
 /// Workspaces kept.
 const KEEP_FOUND: usize = 4;
-
-/// Bytes that an entity of an alias takes while we check whether the caller sees it.
-const PER_ALIASED: usize = 80;
 
 /// Boxed, so that moving one copies a pointer.
 pub type Workspaces = Vec<Box<Found>>;
@@ -149,14 +145,16 @@ impl Tables {
         while recognisers.len() < searches {
             recognisers.push(Recogniser::new(HEADERS));
         }
-        let mut ticket = look(edges, &mut recognisers[0], (text, None), seek, overlapping || !alone)?;
+        let within = question.within.map(|tops| Within::of(edges, tops, question.trees));
+        let mut filter = Filter { only, within: within.transpose().map_err(End::Error)? };
+        let all = overlapping || !alone;
+        let mut ticket = look(edges, &mut recognisers[0], (text, None), (seek, all), None, &mut filter)?;
         let own = std::iter::once((edges, seek));
         let names = aliases.iter().map(|of| (of, Seek::Aliased)).chain(labels.iter().map(|of| (of, Seek::Labelled)));
-        let all: Vec<_> = own.chain(names).collect();
-        let rest =
-            texts.iter().flatten().flat_map(|text| all.iter().map(move |(of, seek)| (*of, *seek, *text))).skip(1);
-        for ((of, seek, text), recogniser) in rest.zip(&mut recognisers[1..]) {
-            look(of, recogniser, text, seek, true)?;
+        let tables: Vec<_> = own.chain(names).collect();
+        let rest = texts.iter().flatten().flat_map(|text| tables.iter().map(move |of| (*of, *text))).skip(1);
+        for (((of, seek), text), recogniser) in rest.zip(&mut recognisers[1..]) {
+            look(of, recogniser, text, (seek, true), Some(&mut ticket), &mut filter)?;
         }
         mentions.clear();
         room_for(mentions, alone, &recognisers[..searches])?;
@@ -164,10 +162,7 @@ impl Tables {
             recognisers[0].finish();
             mentions.extend(recognisers[0].mentions().iter().map(|mention| (0, *mention)));
         } else {
-            let within = question.within.map(|tops| Within::of(edges, tops, question.trees));
-            let within = within.transpose().map_err(End::Error)?;
-            let all = Sources { found: &recognisers[..searches], sources, within };
-            merge(&all, mentions, &mut ticket, only, overlapping)?;
+            merge(&recognisers[..searches], sources, mentions, overlapping);
         }
         ticket.control.slots[ticket.index].count_call(recognisers[0].counters());
         walk::settle_now_and_then(edges, &ticket, recognisers[0].counters().slots_visited);
@@ -254,23 +249,74 @@ fn has_utf8() -> bool {
     unsafe { pg_sys::GetDatabaseEncoding() == pg_sys::pg_enc::PG_UTF8 as i32 }
 }
 
-/// Finds the names in the text, in the image of the edges table or of one of its tables of names.
-fn look(of: &AttachedTable, recogniser: &mut Recogniser, text: Read<'_>, seek: Seek, all: bool) -> Result<Ticket, End> {
-    let mut check_interrupts = check_interrupts;
+/// Which entities count.
+struct Filter<'a> {
+    only: Option<Trees>,
+    within: Option<Within<'a>>,
+}
+
+impl Filter<'_> {
+    /// Of these different entities, which the caller sees and which are in the trees and within the entities asked for. `is_sure`: the caller sees
+    /// them all.
+    fn counts(&mut self, names: &[&[u8]], is_sure: bool, edges: &mut Ticket) -> Result<Vec<bool>, End> {
+        let mut counts = match is_sure && self.only.is_none() {
+            true => vec![true; names.len()],
+            false => entities_seen(edges, self.only.as_mut(), names)?,
+        };
+        if let Some(within) = &self.within {
+            let seen = names.iter().zip(&counts).filter_map(|(name, counts)| counts.then_some(*name));
+            let those = within.those_of(&seen.collect::<Vec<_>>()).map_err(End::Error)?;
+            let mut check_interrupts = check_interrupts;
+            let mut work = Interruptible::new(&mut check_interrupts);
+            for (name, counts) in names.iter().zip(&mut counts) {
+                work.step();
+                *counts = *counts && those.contains(name);
+            }
+        }
+        Ok(counts)
+    }
+}
+
+/// Finds the names in the text that count, in the image of the edges table or of one of its tables of names. `edges`: the ticket of the edges table;
+/// None if it is this one. `how`: what to seek, and whether all windows are wanted.
+fn look(
+    of: &AttachedTable,
+    recogniser: &mut Recogniser,
+    text: Read<'_>,
+    how: (Seek, bool),
+    mut edges: Option<&mut Ticket>,
+    filter: &mut Filter<'_>,
+) -> Result<Ticket, End> {
+    let (mut check_interrupts, mut check_interrupts_too) = (check_interrupts, check_interrupts);
     let mut work = Interruptible::new(&mut check_interrupts);
+    let mut keeping = Interruptible::new(&mut check_interrupts_too);
     let no_room = |why| End::Error(error::no_room(why));
     let Some(mut reader) = reader(text, &mut work) else {
         route::route(of)?;
         return Err(Reason::Encoding.into());
     };
+    // The edges' own image finds only entities that the caller sees.
+    let is_sure = edges.is_none();
+    let judges = !is_sure || filter.only.is_some() || filter.within.is_some();
     recogniser.limit(work_memory::limit());
     recogniser.match_case(guc::MATCH_CASE.get());
+    recogniser.judging(judges);
+    let (seek, all) = how;
     recogniser.begin(seek, all);
     recogniser.read(&mut reader, &mut work).map_err(no_room)?;
     let first = |image: Image<'_>, seen: &SnapshotView| recogniser.step(image, seen, CELLS, &reader);
     let (mut ticket, step) = route::route_and(of, first)?;
     let mut step = step;
     loop {
+        match step {
+            Step::Ask => {}
+            Step::More if !recogniser.has_many() => {}
+            Step::Done if !judges => {}
+            Step::More | Step::Done => {
+                let edges = edges.as_deref_mut().unwrap_or(&mut ticket);
+                recogniser.keep(&mut keeping, |names| filter.counts(names, is_sure, edges), no_room)?;
+            }
+        }
         match step {
             Step::Done => return Ok(ticket),
             Step::More => {
@@ -291,9 +337,8 @@ fn look(of: &AttachedTable, recogniser: &mut Recogniser, text: Read<'_>, seek: S
 /// Reserves room for what all recognisers found.
 fn room_for(mentions: &mut Vec<(usize, Mention)>, alone: bool, found: &[Recogniser]) -> Result<(), End> {
     let count: usize = found.iter().map(|of| of.mentions().len()).sum();
-    // Merging also needs the sorted copy, and a note for each entity.
-    let each = size_of::<(usize, Mention)>();
-    let each = if alone { each } else { 2 * each + PER_ALIASED };
+    // Merging also needs the sorted copy.
+    let each = size_of::<(usize, Mention)>() * if alone { 1 } else { 2 };
     Room::new().take(count * each).map_err(End::Error)?;
     let bytes = count * each;
     mentions.try_reserve_exact(count).map_err(|_| End::Error(error::no_room(NoRoom::Memory(bytes))))
@@ -314,45 +359,12 @@ pub fn form(found: &Found, n: usize, text: &[u8], row: &mut Row<6>) {
     row.any(found.labels.get(n));
 }
 
-/// What was found in the images, and which of it counts.
-struct Sources<'a> {
-    /// The first `sources` of these read the text as written; a window in which they find a name is not given to the others.
-    found: &'a [Recogniser],
-    sources: usize,
-    within: Option<Within<'a>>,
-}
-
 /// Merges the mentions that all sources found, in order, each entity once per window. Keeps the leftmost, then longest windows unless `overlapping`.
-fn merge(
-    Sources { found, sources, within }: &Sources,
-    all: &mut Vec<(usize, Mention)>,
-    edges: &mut Ticket,
-    only: Option<Trees>,
-    overlapping: bool,
-) -> Result<(), End> {
-    let sources = *sources;
-    let of = |n: usize| found[n].mentions().iter().map(move |mention| (n, *mention));
-    let every = || (0..found.len()).flat_map(of);
+/// The first `sources` of `found` read the text as written; a window in which they find a name is not given to the others.
+fn merge(found: &[Recogniser], sources: usize, all: &mut Vec<(usize, Mention)>, overlapping: bool) {
     let entity = |n: usize, mention: &Mention| found[n].name(mention.entity);
-    // The edges' own image finds only visible entities, so they are checked only if trees are given.
-    let is_sure = only.is_none();
-    let is_own = |n: usize| n.is_multiple_of(sources);
-    let unsure = every().filter(|(n, _)| !(is_sure && is_own(*n)));
-    let seen = entities_seen(edges, only, unsure.map(|(n, mention)| entity(n, &mention)))?;
-    let is_seen = |(n, mention): &(usize, Mention)| seen.get(entity(*n, mention)).copied();
-    all.extend(every().filter(|mention| is_seen(mention).unwrap_or(is_sure && is_own(mention.0))));
-    if let Some(within) = within {
-        let mut check_interrupts = check_interrupts;
-        let mut work = Interruptible::new(&mut check_interrupts);
-        let mut names: Vec<&[u8]> = all.iter().map(|(n, mention)| entity(*n, mention)).collect();
-        work.sort_by(&mut names, Ord::cmp);
-        names.dedup();
-        let those = within.those_of(&names).map_err(End::Error)?;
-        all.retain(|(n, mention)| {
-            work.step();
-            those.contains(entity(*n, mention))
-        });
-    }
+    let of = |n: usize| found[n].mentions().iter().map(move |mention| (n, *mention));
+    all.extend((0..found.len()).flat_map(of));
     let window = |m: &Mention| (m.from, Reverse(m.to));
     Interruptible::new(&mut { check_interrupts }).sort_with(all, |(r, a), (s, b), work| {
         let alias = |n: usize, m: &Mention| m.alias.map(|alias| found[n].name(alias));
@@ -376,7 +388,6 @@ fn merge(
             chosen
         });
     }
-    Ok(())
 }
 
 /// Of the mentions of each window, prefers those of the text as written to those of its plain form; of these, keeps the best spelled ones.
@@ -399,22 +410,15 @@ fn keep_best(all: &mut Vec<(usize, Mention)>, sources: usize) {
     all.truncate(kept);
 }
 
-/// For each name, whether it is an entity with an edge that the caller sees, in one of the trees if trees are given.
-fn entities_seen<'n>(
-    edges: &mut Ticket,
-    mut only: Option<Trees>,
-    names: impl Iterator<Item = &'n [u8]>,
-) -> Result<HashMap<&'n [u8], bool>, Reason> {
-    let mut check_interrupts = check_interrupts;
-    let mut work = Interruptible::new(&mut check_interrupts);
-    let names = names.inspect(|_| work.step());
-    let mut seen: HashMap<&[u8], bool> = names.map(|name| (name, false)).collect();
-    let mut todo: Vec<(&[u8], &mut bool)> = seen.iter_mut().map(|(name, seen)| (*name, seen)).collect();
-    for some in todo.chunks_mut(NAMES) {
+/// Whether each name is an entity with an edge that the caller sees, in one of the trees if trees are given.
+fn entities_seen(edges: &mut Ticket, mut only: Option<&mut Trees>, names: &[&[u8]]) -> Result<Vec<bool>, Reason> {
+    let mut seen = vec![false; names.len()];
+    for (some, seen) in names.chunks(NAMES).zip(seen.chunks_mut(NAMES)) {
         loop {
             let mut ask = Vec::new();
             edges.read(|image, snapshot| {
-                some.iter_mut().for_each(|(name, seen)| **seen = image.sees(name, only.as_mut(), snapshot, &mut ask))
+                let each = some.iter().zip(&mut *seen);
+                each.for_each(|(name, seen)| *seen = image.sees(name, only.as_deref_mut(), snapshot, &mut ask));
             })?;
             if ask.is_empty() {
                 break;

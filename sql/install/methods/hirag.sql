@@ -39,7 +39,7 @@ BEGIN
         RAISE EXCEPTION 'coarse_k, fine_k, down, max_hops and the shares must not be null' USING ERRCODE = 'null_value_not_allowed';
     END IF;
     IF least(coarse_k, fine_k, budget) < 0 THEN
-        RAISE EXCEPTION 'coarse_k, fine_k and budget must not be negative' USING ERRCODE = 'invalid_parameter_value';
+        RAISE EXCEPTION '%', cftrag_internal.cft_negative('{coarse_k,fine_k,budget}', ARRAY[coarse_k, fine_k, budget]) USING ERRCODE = 'invalid_parameter_value';
     END IF;
     IF NOT (least(local_share, bridge_share, global_share) >= 0 AND local_share + bridge_share + global_share <= 1.000001) THEN
         RAISE EXCEPTION 'shares must not be negative, nor more than 1 together' USING ERRCODE = 'invalid_parameter_value';

@@ -30,12 +30,13 @@ COMMENT ON FUNCTION cftrag_internal.cft_meaning(regclass, regclass) IS
 
 -- The score of each embedding of the entities $1 against $2, and its entity's place in $1. An entity's score is that of its nearest embedding. The names in
 -- $1 must be distinct: with DISTINCT here, the planner would expect 200 rows of a million. The cosine distance of a zero vector is NaN: its score is NULL.
-CREATE FUNCTION cftrag_internal.cft_scoring(edges regclass, documents regclass DEFAULT NULL, filtered boolean DEFAULT false)
+CREATE FUNCTION cftrag_internal.cft_scoring(edges regclass, documents regclass, filtered boolean, embedding vector)
 RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     m record;
 BEGIN
     SELECT * INTO m FROM cftrag_internal.cft_meaning(edges, documents);
+    PERFORM cftrag_internal.cft_check_dimensions(embedding, cftrag_internal.cft_dimensions(m.relation, m.embedding));
     RETURN 'SELECT n.name, n.place, ' || CASE WHEN m.cosine THEN '1 - ' ELSE '- ' END
         || format('nullif(d.%I %s $2::%s, ''NaN'') AS score', m.embedding, m.operator, m.type)
         || ' FROM unnest($1) WITH ORDINALITY AS n(name, place)'
@@ -43,14 +44,14 @@ BEGIN
         || ' WHERE d.' || quote_ident(m.embedding) || ' IS NOT NULL'
         || CASE WHEN filtered THEN cftrag_internal.cft_has_metadata(m.relation, m.metadata, 3) ELSE '' END;
 END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_scoring(regclass, regclass, boolean) IS
+COMMENT ON FUNCTION cftrag_internal.cft_scoring(regclass, regclass, boolean, vector) IS
 'the statement of cft_scores, over different entities $1 and an embedding $2 (and documents with the metadata $3): a row for each embedding';
 
 CREATE FUNCTION cftrag_internal.cft_scores(embedding vector, entities text[], edges regclass, documents regclass DEFAULT NULL)
 RETURNS TABLE(entity text, score float8, compared bigint)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 100 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    RETURN QUERY EXECUTE 'SELECT s.name, max(s.score), count(*) FROM (' || cftrag_internal.cft_scoring(edges, documents) || ') AS s GROUP BY s.name'
+    RETURN QUERY EXECUTE 'SELECT s.name, max(s.score), count(*) FROM (' || cftrag_internal.cft_scoring(edges, documents, false, embedding) || ') AS s GROUP BY s.name'
     USING ARRAY(SELECT DISTINCT u.name COLLATE "C" FROM unnest(entities) AS u(name)), embedding;
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_scores(vector, text[], regclass, regclass) IS

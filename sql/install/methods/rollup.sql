@@ -301,7 +301,7 @@ DECLARE
     before bigint;
 BEGIN
     IF k < 0 THEN
-        RAISE EXCEPTION 'k must not be negative' USING ERRCODE = 'invalid_parameter_value';
+        RAISE EXCEPTION '"k" must not be negative, but is %', k USING ERRCODE = 'invalid_parameter_value';
     END IF;
     SELECT format('SELECT %I.%I($1, $2, $3)', s.nspname, p.proname) INTO summarize FROM pg_proc AS p JOIN pg_namespace AS s ON s.oid = p.pronamespace
      WHERE p.oid = summarizer AND p.proargtypes = '25 1009 1009'::oidvector AND p.prorettype = 'text'::regtype AND p.prokind = 'f' AND NOT p.proretset;

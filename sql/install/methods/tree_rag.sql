@@ -43,10 +43,10 @@ BEGIN
         RAISE EXCEPTION 'up, down and min_support must not be null' USING ERRCODE = 'null_value_not_allowed';
     END IF;
     IF min_support < 1 THEN
-        RAISE EXCEPTION 'min_support must be at least 1, not %', min_support USING ERRCODE = 'invalid_parameter_value';
+        RAISE EXCEPTION '"min_support" must be at least 1, but is %', min_support USING ERRCODE = 'invalid_parameter_value';
     END IF;
     IF k < 0 THEN
-        RAISE EXCEPTION 'k must not be negative' USING ERRCODE = 'invalid_parameter_value';
+        RAISE EXCEPTION '"k" must not be negative, but is %', k USING ERRCODE = 'invalid_parameter_value';
     END IF;
     SELECT f.edges INTO forest FROM cftrag_internal.cft_attached(edges) AS f;
     -- Each row has a match. A full join is never a nested loop, whatever the planner expects.

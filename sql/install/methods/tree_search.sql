@@ -34,10 +34,16 @@ BEGIN
         RAISE EXCEPTION 'there is no mode "%"', mode USING ERRCODE = 'invalid_parameter_value', HINT = 'The modes are prune, beam and collapsed.';
     END IF;
     IF NOT prune_factor BETWEEN 0 AND 1 THEN
-        RAISE EXCEPTION 'prune_factor must be between 0 and 1, not %', prune_factor USING ERRCODE = 'invalid_parameter_value';
+        RAISE EXCEPTION '"prune_factor" must be between 0 and 1, but is %', prune_factor USING ERRCODE = 'invalid_parameter_value';
     END IF;
-    IF beam < 1 OR NOT max_depth BETWEEN 0 AND 1000 OR least(k, budget) < 0 THEN
-        RAISE EXCEPTION 'beam must be at least 1, max_depth between 0 and 1000, k and budget not negative' USING ERRCODE = 'invalid_parameter_value';
+    IF least(k, budget) < 0 THEN
+        RAISE EXCEPTION '%', cftrag_internal.cft_negative('{k,budget}', ARRAY[k, budget]) USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    IF beam < 1 THEN
+        RAISE EXCEPTION '"beam" must be at least 1, but is %', beam USING ERRCODE = 'invalid_parameter_value';
+    END IF;
+    IF NOT max_depth BETWEEN 0 AND 1000 THEN
+        RAISE EXCEPTION '"max_depth" must be between 0 and 1000, but is %', max_depth USING ERRCODE = 'invalid_parameter_value';
     END IF;
     IF 'NaN' IN (threshold, descend_threshold) THEN
         RAISE EXCEPTION 'threshold and descend_threshold must not be NaN' USING ERRCODE = 'invalid_parameter_value';
@@ -105,6 +111,7 @@ DECLARE
     only_those text := '';
 BEGIN
     SELECT * INTO m FROM cftrag_internal.cft_meaning(edges, documents);
+    PERFORM cftrag_internal.cft_check_dimensions(embedding, cftrag_internal.cft_dimensions(m.relation, m.embedding));
     -- $2, $3 and $5 are the parameters that cft_is_within uses.
     IF within IS NOT NULL AND m.mapping IS NULL THEN
         only_those := ' AND ' || cftrag_internal.cft_is_within('d.' || quote_ident(m.entity), m.relation, m.entity);

@@ -22,6 +22,7 @@ SELECT pg_get_triggerdef(oid) FROM pg_trigger WHERE tgrelid = 'doc'::regclass AN
 SELECT * FROM cftrag_internal.cft_attached_documents(cftrag_internal.cft_meant_documents(NULL));
 SELECT * FROM cft_chunks('clinic', NULL, 2, 1);
 SELECT document_id, depth, round(distance::numeric, 3) AS distance, tokens FROM cft_chunks(ARRAY['ward', NULL, 'clinic'], '[1,0,1]', 1, 1);
+SELECT * FROM cft_chunks('clinic', '[1,0]');
 SELECT * FROM cft_chunks('nobody');
 SELECT * FROM cft_chunks('nothing at all');
 SELECT * FROM cft_chunks(NULL::text);

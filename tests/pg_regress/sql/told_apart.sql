@@ -65,5 +65,21 @@ SELECT cft_context_text(ARRAY['n3', 's3'], edges => 'sections');
 SET cftrag.enable = off;
 SELECT cft_context_text(ARRAY['n3', 's3'], edges => 'sections');
 RESET cftrag.enable;
+-- A relative that has the label and the path of an entity that is asked about, which is not among its relatives.
+INSERT INTO categories VALUES (20, 2, 'Twin'), (21, 2, 'Twin'), (22, 20, 'Boots');
+SELECT cft_context_text(ARRAY[22, 21], edges => 'categories');
+SET cftrag.enable = off;
+SELECT cft_context_text(ARRAY[22, 21], edges => 'categories');
+RESET cftrag.enable;
+-- What a table of labels calls something that is no entity is not asked about.
+INSERT INTO nodes VALUES ('x', 'Visa');
+SELECT cft_context_text(ARRAY['n2', 'x'], edges => 'sections');
+-- Many that are called alike, as is their parent, each told apart by its id.
+CREATE TABLE many (id int, parent_id int, name text);
+INSERT INTO many SELECT n, nullif(1, n), 'Alike' FROM generate_series(1, 3001) AS n;
+SELECT cft_attach('many', parent => 'parent_id', child => 'id', label => 'name');
+SELECT oracle.build('many');
+SELECT count(*), count(DISTINCT t.told) AS told_apart, min(t.told) FROM unnest(string_to_array((SELECT cft_context_text(array_agg(id), edges => 'many') FROM many WHERE id > 1), E'\n')) AS t(told) WHERE t.told <> '';
+DROP TABLE many;
 DROP TABLE categories, told, nodes, sections;
 DROP FUNCTION texts;

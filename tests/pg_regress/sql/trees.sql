@@ -74,5 +74,53 @@ RESET cftrag.enable;
 SET cftrag.work_memory = '1MB';
 SELECT count(*) FROM cft_context('Sales', edges => 'tenants', trees => (SELECT array_agg(repeat('x', 1000) || n) FROM generate_series(1, 2000) AS n));
 RESET cftrag.work_memory;
-DROP TABLE tenants, tenant_texts, treeless;
+-- What is found takes no memory for names that do not count: those of other trees, those not within, those spelled worse.
+CREATE TABLE shops (tenant text, id int, parent_id int, name text);
+INSERT INTO shops SELECT 't' || t, 10 * t + k, CASE WHEN k > 0 THEN 10 * t END, (ARRAY['Shop', 'Accessories', 'Shoes', 'Hats'])[k + 1] FROM generate_series(0, 2999) AS t, generate_series(0, 3) AS k;
+CREATE TABLE shop_words (alias text, id text);
+INSERT INTO shop_words SELECT 'headgear', id::text FROM shops WHERE name = 'Hats';
+CREATE TABLE dashes (parent text, child text);
+INSERT INTO dashes SELECT 'root', 'heart' || translate(n::text, '0123456789', ';:,!?-+=%&') || 'clinic' FROM generate_series(1, 3000) AS n;
+SELECT cft_attach('shops', parent => 'parent_id', child => 'id', label => 'name', tree => 'tenant');
+SELECT cft_attach_aliases('shop_words', alias => 'alias', entity => 'id', edges => 'shops');
+SELECT cft_attach('dashes');
+SELECT oracle.build('shops');
+SELECT oracle.build('shop_words');
+SELECT oracle.build('dashes');
+SET cftrag.work_memory = '8MB';
+SELECT count(*), string_agg(DISTINCT entity, ' ') FROM cft_entities(repeat('shoes and hats for my shop? ', 200), 'shops', trees => '{t77}');
+SELECT count(*), string_agg(DISTINCT entity, ' ') FROM cft_entities(repeat('The shop''s headgear. ', 200), 'shops', trees => '{t77,t3000}', overlapping => true);
+SELECT count(*), string_agg(DISTINCT entity, ' ') FROM cft_entities(repeat('shoes and hats for my shop? ', 200), 'shops', within => '{770,12,x}');
+SELECT count(*) FROM cft_entities(repeat('shoes and hats for my shop? ', 200), 'shops', within => '{}');
+SELECT count(*) FROM cft_entities(repeat('shoes and headgear for my shop? ', 200), 'shops');
+SELECT count(*), string_agg(DISTINCT entity, ' ') FROM cft_entities(repeat('the heart!!clinic ', 300), 'dashes');
+SELECT count(*), string_agg(DISTINCT entity, ' ') FROM cft_entities(repeat('the heart!!clinic''s ', 300), 'dashes');
+RESET cftrag.work_memory;
+-- By image and definition, with rows of others that are not committed, and deleted ones.
+CREATE FUNCTION shops_differ(question text) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+    sum bigint := 0;
+    n bigint;
+    part record;
+BEGIN
+    FOR part IN VALUES ('{t1,t2,none}'::text[], NULL::text[], false), ('{t1,t2,t3}', '{10,22}', true), (NULL, '{30,41,x}', false), (NULL, NULL, true) LOOP
+        CREATE TEMP TABLE ours ON COMMIT DROP AS SELECT e.* FROM cft_entities(question, 'shops', part.column1, part.column2, part.column3) AS e;
+        SET LOCAL cftrag.enable = off;
+        CREATE TEMP TABLE theirs ON COMMIT DROP AS SELECT e.* FROM cft_entities(question, 'shops', part.column1, part.column2, part.column3) AS e;
+        RESET cftrag.enable;
+        SELECT count(*) INTO n FROM ((TABLE ours EXCEPT ALL TABLE theirs) UNION ALL (TABLE theirs EXCEPT ALL TABLE ours)) AS d;
+        sum := sum + n;
+        DROP TABLE ours, theirs;
+    END LOOP;
+    RETURN sum;
+END $$;
+DELETE FROM shops WHERE id >= 1000;
+BEGIN;
+DELETE FROM shops WHERE id % 3 = 0 AND id > 100;
+INSERT INTO shops SELECT 't' || n % 5, 100000 + n, 10 * (n % 5), CASE n % 3 WHEN 0 THEN 'S-hoes' WHEN 1 THEN 'shoes' ELSE 'The Shop''s' END FROM generate_series(1, 100) AS n;
+SELECT shops_differ(repeat('the shop''s s-hoes, headgear and Hats. ', 3));
+ROLLBACK;
+SELECT shops_differ(repeat('the shop''s shoes, headgear and Hats. ', 3));
+DROP TABLE tenants, tenant_texts, treeless, shops, shop_words, dashes;
+DROP FUNCTION shops_differ;
 DROP FUNCTION in_trees;

@@ -1,4 +1,4 @@
--- Names as sentences write them: possessives, elisions, underscores, a full stop without a blank; and names that have these themselves, which come first.
+-- Names as sentences write them: possessives, elisions, underscores, a full stop or colon without a blank; and names that have these themselves, which come first.
 SET client_min_messages = warning;
 CREATE TABLE written (parent text, child text);
 INSERT INTO written VALUES ('place', 'Osaka'), ('place', 'heart failure clinic'), ('disease', 'cancer'), ('person', 'O''Neil'), ('person', 'Neil'), ('person', 'd''Artagnan'), ('person', 'Artagnan'),
@@ -29,6 +29,10 @@ SELECT n, found(text) FROM :texts WHERE n IN (3, 8, 14) ORDER BY n;
 -- Korean: a particle, or two, behind a name; a longer name first.
 INSERT INTO written VALUES ('도시', '서울'), ('도시', '제주'), ('도시', '제주도'), ('기관', '서울은행'), ('기관', '한국 은행'), ('물', 'DNA'), ('사람', '이은'), ('과일', '사과'), ('나라', '대만');
 SELECT text, found(text) FROM unnest(ARRAY['서울은 크다', '서울에서는 서울, 서울까지', '제주도는, 제주는', '서울은행은', '서울역', '한국 은행으로부터', 'DNA는 DNA입니다', '이은은', '은 에서', '북서울에', '도시에게는', '사과는 사과의', '대만은']) WITH ORDINALITY AS t(text, n) ORDER BY n;
+-- A possessive of a name that begins like an elision; before a closing quotation mark; stops between words that have no case, or capitals only.
+INSERT INTO written VALUES ('firm', 'L''Oréal'), ('person', 'Oréal'), ('country', 'Côte d''Ivoire'), ('person', 'Ivoire'), ('place', 'Qu''Appelle'), ('country', 'US'), ('thing', '.NET');
+SELECT text, found(text) FROM unnest(ARRAY['L''Oréal''s shares', 'Côte d’Ivoire’s cocoa', 'd''Artagnan''s sword, qu''appelle''s river', 'l''Ivoire, d''O''Neil''s wife', '''Osaka''s'' ‘Osaka’s’ "Osaka''s"',
+    '_Osaka''s_ Osaka''s_Neil', '서울.제주, 서울.Osaka', 'US.Osaka', 'Note:Osaka', 'ASP.NET', 'F.C.Osaka', 'x''s''y']) WITH ORDINALITY AS t(text, n) ORDER BY n;
 -- Trees and labels see the same.
 SELECT entity, mention FROM cft_entities('Osaka''s cancer', 'written', '{NULL}');
 SELECT entity, mention FROM cft_entities('Osaka''s cancer', 'written', '{t}');
@@ -37,8 +41,8 @@ SELECT * FROM cft_resolve('cancer''s', edges => 'written');
 -- Random texts, by image and definition.
 SELECT setseed(0.5);
 CREATE FUNCTION random_text() RETURNS text LANGUAGE sql VOLATILE AS $$
-    SELECT string_agg((ARRAY['Osaka', 'osaka', 'cancer', 'O''Neil', 'Neil', 'Artagnan', 'd''Artagnan', 'usine', 'école', 'Horner', 'syndrome', 'Horner''s', 'arte', 'Anna', 'snake', 'case', 'Node', 'js', 'rock', 'n', 'roll', 'x', 's', 'the', 'factory', 'tumour'])[1 + floor(random() * 26)]
-                   || (ARRAY[' ', ' ', ' ', '''s ', '’s ', '''', '’', '_', '.', '. ', ' l''', ' d’', ' dell''', '''S.', ''' ', '-'])[1 + floor(random() * 16)], '') FROM generate_series(1, 8)
+    SELECT string_agg((ARRAY['Osaka', 'osaka', 'cancer', 'O''Neil', 'Neil', 'Artagnan', 'd''Artagnan', 'usine', 'école', 'Horner', 'syndrome', 'Horner''s', 'arte', 'Anna', 'snake', 'case', 'Node', 'js', 'rock', 'n', 'roll', 'x', 's', 'the', 'factory', 'tumour', 'L''Oréal', '서울'])[1 + floor(random() * 28)]
+                   || (ARRAY[' ', ' ', ' ', '''s ', '’s ', '''', '’', '_', '.', '. ', ' l''', ' d’', ' dell''', '''S.', ''' ', '-', '''s''', ':', '''s_'])[1 + floor(random() * 19)], '') FROM generate_series(1, 8)
 $$;
 SELECT count(*) AS texts, count(*) FILTER (WHERE f LIKE 'image:%') AS differ, count(*) FILTER (WHERE f <> 'nothing') > 900 AS most_found
   FROM (SELECT found(random_text(), random() < 0.5) AS f FROM generate_series(1, 1000)) AS z;

@@ -1,10 +1,12 @@
 //! Rewrites a text without the forms in which a sentence writes a name: possessives, elisions, underscores, a full stop
-//! without a blank after it, and Korean particles.
+//! or a colon without a blank after it, and Korean particles.
 //!
 //! ```text
 //!   the clinic's hours   l'usine, dell'arte   _heart failure_ of cancer.Anything   서울에서는
 //!   the clinic   hours     usine,      arte    heart failure  of cancer Anything   서울
 //! ```
+//!
+//! A word with both an elision and a possessive loses the possessive only: of "L'Oréal's", "L'Oréal" is left.
 //!
 //! Each removed character is replaced by a blank of as many bytes, so a place is the same in both texts.
 
@@ -20,6 +22,8 @@ const ELIDED: [&str; 29] = [
 ];
 /// Letters of the longest elision.
 const LONGEST: usize = 6;
+/// Bytes of a word behind an elision in which its possessive is looked for.
+const LONGEST_WORD: usize = 256;
 /// What follows a noun in Korean within one word: particles, two of them, the copula; sorted by bytes. Two groups are
 /// left out: single syllables that often end a noun (나, 라, 야, 인), and pairs whose first syllable often does (사과는 is not
 /// 사 and 과는), such as the plural (아들은).
@@ -89,23 +93,20 @@ fn first_from(text: &[u8], at: usize, work: &mut Interruptible<'_>) -> Option<(u
     None
 }
 
-/// Whether a range to rewrite may begin with that byte. A full stop before a blank never does.
+/// Whether a range to rewrite may begin with that byte. A stop before a blank never does.
 #[inline]
 fn is_mark(byte: u8, next: u8) -> bool {
-    let is_one =
-        (byte == b'\'') | (byte == b'_') | (byte == 0xE2) | ((byte == b'.') & (next > b' '));
+    let is_stop = ((byte == b'.') | (byte == b':')) & (next > b' ');
+    let is_one = (byte == b'\'') | (byte == b'_') | (byte == 0xE2) | is_stop;
     is_one | (byte.wrapping_sub(0xEA) < 4)
 }
 
-/// The range to rewrite at that place: an apostrophe, an underscore or a full stop with what belongs to it, or a
-/// particle.
+/// The range to rewrite at that place: an apostrophe, an underscore or a stop with what belongs to it, or a particle.
 fn rewriting(text: &[u8], at: usize) -> Option<Rewriting> {
     let one = Rewriting { from: at, to: at + 1, wide: 0..0 };
     match text[at] {
         b'_' => Some(one),
-        b'.' => {
-            (before(text, at)?.is_lowercase() && after(text, at + 1)?.is_uppercase()).then_some(one)
-        }
+        b'.' | b':' => is_between_sentences(text, at).then_some(one),
         b'\'' => with_apostrophe(text, at, at + 1),
         0xE2 if matches!(text.get(at..at + WIDE), Some([_, 0x80, 0x98 | 0x99])) => {
             with_apostrophe(text, at, at + WIDE)
@@ -113,6 +114,49 @@ fn rewriting(text: &[u8], at: usize) -> Option<Rewriting> {
         0xEA..=0xED => particle(text, at),
         _ => None,
     }
+}
+
+/// Whether the stop at that place ends one word and another one begins behind it: "cancer.Anything", "US.Osaka", "서울.부산",
+/// but not "Node.js", "U.S.A." or "3.5".
+fn is_between_sentences(text: &[u8], at: usize) -> bool {
+    let (Some(last), Some(first)) = (before(text, at), after(text, at + 1)) else { return false };
+    let has_no_case = |c: char| c.is_alphabetic() && !c.is_lowercase() && !c.is_uppercase();
+    let second = || after(text, at + 1 + first.len_utf8());
+    if last.is_uppercase() {
+        has_no_case(first) || first.is_uppercase() && second().is_some_and(char::is_lowercase)
+    } else {
+        (last.is_lowercase() || has_no_case(last)) && (first.is_uppercase() || has_no_case(first))
+    }
+}
+
+/// The length of the apostrophe at that place, if there is one.
+fn apostrophe(text: &[u8], at: usize) -> Option<usize> {
+    match text.get(at..)? {
+        [b'\'', ..] => Some(1),
+        [0xE2, 0x80, 0x98 | 0x99, ..] => Some(WIDE),
+        _ => None,
+    }
+}
+
+/// Whether an apostrophe that ends there has an s behind it that ends the word. A closing quotation mark may follow.
+fn is_possessive(text: &[u8], end: usize) -> bool {
+    let behind = match apostrophe(text, end + 1) {
+        Some(length) => after(text, end + 1 + length),
+        None => after(text, end + 1),
+    };
+    matches!(text.get(end), Some(b's' | b'S')) && !behind.is_some_and(char::is_alphanumeric)
+}
+
+/// Whether the letters from there on end with a possessive. Looks no further than a name is long.
+fn ends_possessive(text: &[u8], from: usize) -> bool {
+    let mut at = from;
+    while let Some(c) = after(text, at)
+        && at - from < LONGEST_WORD
+        && c.is_alphanumeric()
+    {
+        at += c.len_utf8();
+    }
+    apostrophe(text, at).is_some_and(|length| is_possessive(text, at + length))
 }
 
 /// The possessive or elision whose apostrophe goes from `at` up to `end`.
@@ -123,9 +167,7 @@ fn with_apostrophe(text: &[u8], at: usize, end: usize) -> Option<Rewriting> {
     if !before(text, at)?.is_alphanumeric() {
         return None;
     }
-    let is_possessive = matches!(text.get(end), Some(b's' | b'S'))
-        && !after(text, end + 1).is_some_and(|c| goes_on(c) || c == '_');
-    if is_possessive {
+    if is_possessive(text, end) {
         return Some(Rewriting { from: at, to: end + 1, wide });
     }
     let letters = text[..at]
@@ -138,7 +180,8 @@ fn with_apostrophe(text: &[u8], at: usize, end: usize) -> Option<Rewriting> {
     let is_elided =
         ELIDED.iter().any(|elided| elided.as_bytes().eq_ignore_ascii_case(&text[from..at]))
             && !before(text, from).is_some_and(goes_on)
-            && after(text, end)?.is_alphabetic();
+            && after(text, end)?.is_alphabetic()
+            && !ends_possessive(text, end);
     is_elided.then_some(Rewriting { from, to: end, wide })
 }
 
@@ -210,6 +253,12 @@ mod tests {
             ("of cancer.Anything", "of cancer Anything"),
             ("été.À l'été", "été À   été"),
             ("3's company", "3   company"),
+            ("L'Oréal's, d’Ivoire’s", "L'Oréal  , d’Ivoire\u{2003} "),
+            ("d'O'Neil's", "  O'Neil  "),
+            ("'Osaka's' ‘Osaka’s’", "'Osaka  ' ‘Osaka\u{2003} ’"),
+            ("_Osaka's_ Osaka's_Neil", " Osaka    Osaka   Neil"),
+            ("서울.부산 서울.Osaka", "서울 부산 서울 Osaka"),
+            ("US.Osaka F.C.Osaka Note:Osaka", "US Osaka F.C Osaka Note Osaka"),
             ("서울은 서울에서는, DNA는", "서울\u{2003} 서울\u{2003}\u{2003}\u{2003}, DNA\u{2003}"),
             ("제주도는 제주도로", "제주도\u{2003} 제주도\u{2003}"),
             (
@@ -239,6 +288,10 @@ mod tests {
             "o'clock",
             "M.D.",
             "a.b",
+            "ASP.NET",
+            "x's'y",
+            "EU:s",
+            "10:30",
             "ll'a",
             "’’’",
             "…",

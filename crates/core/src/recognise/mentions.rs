@@ -16,6 +16,7 @@
 //! middle of an entity's list (unless the image changed eight times at one word), and continues after the lock was
 //! released and taken again. Of a long text a thousand words are held at a time.
 
+mod counting;
 mod room;
 mod window;
 
@@ -30,6 +31,7 @@ use crate::memory::root::BloomItems;
 use crate::memory::step::Step;
 use crate::recognise::candidates::{Block, Head};
 use crate::recognise::forms::Forms;
+use crate::recognise::mentions::counting::Counting;
 use crate::recognise::mentions::window::Listing;
 use crate::recognise::starts::BLOCK;
 use crate::recognise::text::{Held, Reader};
@@ -90,6 +92,9 @@ pub struct Recogniser {
     seed: u64,
     block: Block,
     found: Vec<Mention>,
+    /// Whether the caller judges entities, and what is known of them.
+    judges: bool,
+    counting: Counting,
     asked: Vec<u64>,
     /// How well the text spells each entity judged so far for the current word, in order; None if it does not spell it,
     /// or the snapshot sees no row of it.
@@ -135,6 +140,8 @@ impl Recogniser {
             seed: 0,
             block: Block::default(),
             found: Vec::new(),
+            judges: false,
+            counting: Counting::default(),
             asked: Vec::new(),
             judged: Vec::new(),
             half: None,
@@ -166,6 +173,7 @@ impl Recogniser {
         self.held.clear();
         self.current = 0;
         self.found.clear();
+        self.counting.begin(self.judges);
         self.asked.clear();
         self.failed = None;
         self.next_word();
@@ -307,11 +315,17 @@ impl Recogniser {
             self.restarts += u32::from(self.half.take().is_some() | self.forms.begin_anew());
             self.judged.clear();
             if let Some(Listing { found, names, .. }) = self.listing.take() {
-                self.found.truncate(found);
-                self.arena.truncate(names);
+                self.forget(found, names);
                 self.restarts += 1;
             }
         }
+    }
+
+    /// Drops the mentions and names of the current word: all but so many.
+    fn forget(&mut self, mentions: usize, names: u32) {
+        self.found.truncate(mentions);
+        self.counting.entities.truncate(mentions - self.counting.judged);
+        self.arena.truncate(names);
     }
 
     fn go_to(&mut self, word: usize) {
@@ -349,14 +363,16 @@ impl Recogniser {
                         match &mut self.listing {
                             Some(half) => (half.found, half.names) = (found, names),
                             None => {
-                                self.found.truncate(found);
-                                self.arena.truncate(names);
+                                self.forget(found, names);
                             }
                         }
                         return Err(unfinished);
                     }
                 }
                 *budget = budget.saturating_sub(WORD_CELLS + self.owed);
+                if self.has_many() {
+                    *budget = 0;
+                }
             }
         }
         Ok(())

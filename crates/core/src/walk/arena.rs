@@ -216,6 +216,17 @@ impl Arena {
         self.end
     }
 
+    /// Moves a name down to that end of the names, and the end behind it. Names are moved in the order in which they
+    /// stand.
+    pub(crate) fn move_down(&mut self, name: Name, end: &mut u32) -> Name {
+        let from = index(name.0) - 1;
+        let words = 2 + index(self.words[from]).div_ceil(4);
+        self.words.copy_within(from..from + words, index(*end));
+        let moved = Name(*end + 1);
+        *end += word(words);
+        moved
+    }
+
     /// Drops all names added after the mark.
     pub(crate) fn truncate(&mut self, mark: u32) {
         self.end = mark;

@@ -31,7 +31,8 @@ impl Recogniser {
     /// Bytes of the mentions and their names.
     pub(super) fn bytes(&self) -> usize {
         let words = self.arena.words().2;
-        self.found.capacity() * size_of::<Mention>() + words * size_of::<u32>()
+        let mentions = self.found.capacity();
+        mentions * size_of::<Mention>() + words * size_of::<u32>() + self.counting.bytes(mentions)
     }
 
     /// Bytes of the words held.
@@ -51,11 +52,12 @@ impl Recogniser {
         let mentions = enough(self.found.len(), self.found.capacity(), more);
         let wanted = enough(end, words, more * each);
         let bytes = mentions * size_of::<Mention>() + wanted * size_of::<u32>();
-        let bytes = bytes + self.held.bytes();
+        let bytes = bytes + self.held.bytes() + self.counting.bytes(mentions);
         if bytes > self.limit {
             return Err(NoRoom::Limit(bytes));
         }
         let fits = self.found.try_reserve_exact(mentions - self.found.len()).is_ok()
+            && self.counting.reserve(mentions)
             && self.arena.try_grow_to(wanted, &mut Interruptible::new(&mut || ()))
             && some_is_left();
         if fits { Ok(()) } else { Err(NoRoom::Memory(bytes)) }
@@ -66,7 +68,8 @@ impl Recogniser {
     pub(super) fn has_room(&mut self, record: Record<'_>) -> bool {
         let (end, _, words) = self.arena.words();
         let name = WORDS + record.name_len().div_ceil(4);
-        if self.found.len() < self.found.capacity() && words - end >= name {
+        let is_room = self.found.len() < self.found.capacity() && self.counting.has_room();
+        if is_room && words - end >= name {
             return true;
         }
         self.failed = self.failed.or_else(|| self.grow(1, name + WORDS).err());

@@ -278,9 +278,11 @@ impl Recogniser {
     }
 
     fn find(&mut self, record: Record<'_>, alias: Option<Name>, place: Place) {
-        if !self.has_room(record) {
+        let known = record.id().entity();
+        if self.counting.rejects(known) || !self.has_room(record) {
             return;
         }
+        self.counting.note(known);
         let entity = self.arena.add_name_of(record).0;
         let Place { first, last, spelling } = place;
         let (start, length) = (first.start, last.end - first.start);
