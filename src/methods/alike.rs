@@ -92,7 +92,7 @@ impl<'a> Alike<'a> {
         for (n, name) in names.iter().enumerate().filter(|(_, name)| there.contains(*name)) {
             if let Some(label) = labels.get(n) {
                 room.take(2 * label.len() + PER_ENTITY)?;
-                note(&mut asked, label.to_vec(), *name);
+                note(&mut asked, label.to_vec(), name);
             }
         }
         let is_shared = |n: &usize| labels.get(*n).is_some_and(|label| asked.get(label) == Some(&None));
@@ -104,7 +104,7 @@ impl<'a> Alike<'a> {
             for (entity, found) in some.iter().zip(known.paths(some)?) {
                 for path in &*found {
                     room.take(path.path.len() + PER_ENTITY)?;
-                    note(&mut paths, path.path.clone(), *entity);
+                    note(&mut paths, path.path.clone(), entity);
                 }
             }
         }

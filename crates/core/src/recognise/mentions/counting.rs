@@ -178,12 +178,11 @@ impl Recogniser {
         counts: impl FnOnce(&[&[u8]]) -> Result<Vec<bool>, E>,
         no_room: impl Fn(NoRoom) -> E,
     ) -> Result<(), E> {
-        let Self { counting, found, arena, .. } = self;
+        let Self { counting, found, arena, limit, .. } = self;
         let unjudged = &counting.entities;
         let each = size_of::<(EntityId, bool, u8)>() + size_of::<(EntityId, &[u8])>();
-        let bytes = self.limit.min(usize::MAX / 2);
         let wanted = counting.bytes(found.len()) + unjudged.len() * each;
-        if wanted > bytes {
+        if wanted > *limit {
             return Err(no_room(NoRoom::Limit(wanted)));
         }
         let (mut new, mut names) = (Vec::new(), Vec::new());
