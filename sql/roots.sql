@@ -19,5 +19,7 @@ SELECT z.tree, z.root
 --trees     AND ({tree} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) ANY ($1) OR {tree} IS NULL AND EXISTS (SELECT FROM pg_catalog.unnest($1) AS t(tree) WHERE t.tree IS NULL))
        ) AS z(tree, root)
  ORDER BY z.tree NULLS FIRST,
---position (SELECT {position} FROM {edges} AS r WHERE {is_child} AND {position} IS NOT NULL ORDER BY 1 LIMIT 1) NULLS LAST,
+--position (SELECT {position} FROM {edges} AS r WHERE {is_child} AND {position} IS NOT NULL
+--position     AND ({tree} IS NULL) OPERATOR(pg_catalog.=) (z.tree IS NULL) AND COALESCE({tree}, '') COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) COALESCE(z.tree, '')
+--position   ORDER BY 1 LIMIT 1) NULLS LAST,
        z.root

@@ -8,11 +8,15 @@ use crate::methods::big_map::Table;
 use crate::methods::breadth_first::{Tree, push};
 use crate::methods::graph::{Graph, NONE};
 use crate::serve::siblings;
+use crate::serve::siblings::Sibling;
 use cftrag_core::{Interruptible, NameId};
 use std::cmp::Ordering;
 
 /// The most bytes that a step takes.
 const PER_STEP: usize = 120;
+
+/// Bytes that a step takes while its position is found.
+const PER_SIBLING: usize = size_of::<Sibling<'_>>() + 32;
 
 /// Paths that have beginnings in common, as a tree of steps: the first step of each is a tree of the forest, the others
 /// are names.
@@ -61,19 +65,19 @@ impl Paths {
 
     /// The place of each path in the order of the document.
     pub fn places(&self, graph: &Graph<'_>, work: &mut Interruptible<'_>) -> Fallible<Vec<u32>> {
-        let positions = self.positions(graph, work)?;
+        let positions = self.positions(graph)?;
         let text = |step: Step| step.name.map(|name| graph.names.get(name));
-        let position = |step: Step| step.name.map(|name| positions.get(&name));
+        let position = |path: u32| positions.get(path as usize);
         let mut all: Vec<u32> = Vec::new();
         (0..self.steps.len() as u32).try_for_each(|path| push(&mut all, path))?;
         // Steps that follow the same step stand together.
         work.sort_with(&mut all, |a, b, work| {
-            let (a, b) = (self.steps[*a as usize], self.steps[*b as usize]);
-            let of_tree = a.before == NONE;
-            a.before.cmp(&b.before).then_with(|| match (of_tree, text(a), text(b)) {
+            let (one, other) = (self.steps[*a as usize], self.steps[*b as usize]);
+            let of_tree = one.before == NONE;
+            one.before.cmp(&other.before).then_with(|| match (of_tree, text(one), text(other)) {
                 (false, Some(one), Some(other)) => {
                     work.steps(one.len() / 64);
-                    position(a).cmp(&position(b)).then_with(|| natural(one, other)).then_with(|| one.cmp(other))
+                    position(*a).cmp(&position(*b)).then_with(|| natural(one, other)).then_with(|| one.cmp(other))
                 }
                 (_, one, other) => work.compare_some(one, other),
             })
@@ -100,22 +104,26 @@ impl Paths {
         Ok(places)
     }
 
-    /// The positions of all names; empty if the table has no column of positions.
-    fn positions(&self, graph: &Graph<'_>, work: &mut Interruptible<'_>) -> Fallible<Table<NameId, i64>> {
-        let (mut positions, of) = (Table::default(), &graph.walker.of);
-        if of.registration.names.position.is_some() {
-            let mut names = Vec::new();
-            for name in self.steps.iter().filter(|step| step.before != NONE).filter_map(|step| step.name) {
-                push(&mut names, name)?;
-            }
-            work.sort_by(&mut names, Ord::cmp);
-            names.dedup();
-            let texts: Vec<&[u8]> = names.iter().map(|name| graph.names.get(*name)).collect();
-            for (name, place) in names.iter().zip(siblings::places(of, &texts)?.unwrap_or_default()) {
-                positions.entry(*name, || place)?;
-            }
+    /// The position of each step below the one before it; empty if the table has no column of positions.
+    fn positions(&self, graph: &Graph<'_>) -> Fallible<Vec<i64>> {
+        let of = &graph.walker.of;
+        if of.registration.names.position.is_none() {
+            return Ok(Vec::new());
         }
-        Ok(positions)
+        let name = |name: Option<NameId>| name.map(|name| graph.names.get(name));
+        Room::new().take(self.steps.len() * PER_SIBLING)?;
+        // The step that has the tree.
+        let (mut tops, mut siblings) = (Vec::new(), Vec::new());
+        for (n, step) in self.steps.iter().enumerate() {
+            let before = self.steps.get(step.before as usize);
+            let top = before.map_or(n, |_| tops[step.before as usize]);
+            push(&mut tops, top)?;
+            let parent = before.filter(|before| before.before != NONE);
+            let parent = parent.and_then(|parent| name(parent.name));
+            let tree = name(self.steps[top].name);
+            push(&mut siblings, Sibling { name: name(step.name).unwrap_or_default(), tree, parent })?;
+        }
+        Ok(siblings::places(of, &siblings)?.unwrap_or_default())
     }
 }
 

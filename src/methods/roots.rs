@@ -18,6 +18,7 @@ use crate::pg::interrupt::{ROWS_BETWEEN_CHECKS, check_interrupts};
 use crate::pg::snapshot::SnapshotView;
 use crate::serve::conditions::Ticket;
 use crate::serve::labels::Labels;
+use crate::serve::siblings::Sibling;
 use crate::serve::walk::CELLS;
 use crate::serve::{asked, reference, route, siblings, walk};
 use cftrag_core::{Counters, Image, Interruptible, NameId, Names, Roots, Step, some_is_left};
@@ -132,8 +133,10 @@ impl Found {
         let Found { trees, names, roots, .. } = &mut self;
         let name = |root: &Root| &names[root.name.clone()];
         if of.registration.names.position.is_some() {
-            Room::new().take(roots.len() * (size_of::<&[u8]>() + size_of::<i64>()))?;
-            let all: Vec<&[u8]> = roots.iter().map(name).collect();
+            Room::new().take(roots.len() * (size_of::<Sibling<'_>>() + size_of::<i64>()))?;
+            let tree = |root: &Root| root.tree.map(|tree| trees.get(tree));
+            let sibling = |root: &Root| Sibling { name: name(root), tree: tree(root), parent: None };
+            let all: Vec<Sibling<'_>> = roots.iter().map(sibling).collect();
             let places = siblings::places(of, &all)?.unwrap_or_default();
             roots.iter_mut().zip(places).for_each(|(root, place)| root.place = place);
         }

@@ -4,7 +4,7 @@
 
 #![expect(unsafe_code, reason = "SPI, called directly")]
 
-use crate::call::fmgr::{Rows, text_array, text_bytes, text_datum};
+use crate::call::fmgr::{Rows, text_array, text_array_of, text_bytes, text_datum};
 use crate::call::work_memory;
 use crate::call::work_memory::Room;
 use crate::catalog::attached_table::AttachedTable;
@@ -18,6 +18,7 @@ use crate::error::Fallible;
 use crate::pg::compat;
 use crate::serve::asked::{Question, Reach};
 use crate::serve::plans::{execute, into_store};
+use crate::serve::siblings::Sibling;
 use crate::serve::sink::{Relative, Sink, Take};
 use cftrag_core::NoRoom;
 use pgrx::pg_sys;
@@ -190,18 +191,21 @@ pub fn labels(
     done
 }
 
-/// The place of each name among its siblings, by the table's column of positions (sql/positions.sql). Names of equal position share a place.
+/// The place of each of these among its siblings, by the table's column of positions (sql/positions.sql). Those of equal position share a place.
 /// 42703 or 42804 if the column no longer exists, or its type no longer orders.
-pub fn positions(of: &AttachedTable, position: &str, names: &[&[u8]]) -> Fallible<Vec<i64>> {
+pub fn positions(of: &AttachedTable, position: &str, siblings: &[Sibling<'_>]) -> Fallible<Vec<i64>> {
     check_position(&of.table, position)?;
     let source = Source::of(of);
     let mut values = source.values(None);
     values.extend([("{position}", format!("r.{}", name::quote(position))), ("{is_child}", source.is_child("u.name"))]);
     let statement = Statement::over(&fill(&without_comments(POSITIONS), &values), &[&of.table]);
     let mut places = Vec::new();
-    Room::new().take(names.len() * size_of::<i64>())?;
-    places.reserve_exact(names.len());
-    execute(&statement, [pg_sys::TEXTARRAYOID], [text_array(names)], None, |rows| {
+    Room::new().take(siblings.len() * size_of::<i64>())?;
+    places.reserve_exact(siblings.len());
+    let names = text_array_of(siblings.iter().map(|of| Some(of.name)));
+    let trees = text_array_of(siblings.iter().map(|of| of.tree));
+    let parents = text_array_of(siblings.iter().map(|of| of.parent));
+    execute(&statement, [pg_sys::TEXTARRAYOID; 3], [names, trees, parents], None, |rows| {
         // SAFETY: `numvals` rows of one bigint.
         places.extend(
             (0..rows.numvals as usize).map(|n| unsafe {

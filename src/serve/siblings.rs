@@ -9,16 +9,31 @@ use crate::serve::sink::Relative;
 use cftrag_core::Interruptible;
 use std::collections::HashMap;
 
-/// The place of each name among its siblings, in the order of `names`; None if the table has no column of positions.
-pub fn places(of: &AttachedTable, names: &[&[u8]]) -> Fallible<Option<Vec<i64>>> {
+/// An entity in a tree, below this parent; None: all its rows in the tree count.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Sibling<'a> {
+    pub name: &'a [u8],
+    pub tree: Option<&'a [u8]>,
+    pub parent: Option<&'a [u8]>,
+}
+
+impl<'a> Sibling<'a> {
+    fn of(row: &Relative<'a>) -> Self {
+        // Of an ancestor, `via` is what the way goes down to, and the row does not say what is above it.
+        Self { name: row.name, tree: row.tree, parent: if row.ancestor { None } else { Some(row.via) } }
+    }
+}
+
+/// The place of each among its siblings, in their order; None if the table has no column of positions.
+pub fn places(of: &AttachedTable, siblings: &[Sibling<'_>]) -> Fallible<Option<Vec<i64>>> {
     let position = of.registration.names.position.as_deref();
-    position.map(|position| reference::positions(of, position, names)).transpose()
+    position.map(|position| reference::positions(of, position, siblings)).transpose()
 }
 
 /// Bytes that a row takes while it is put in order.
-const PER_ROW: usize = size_of::<Relative<'_>>() + 64;
+const PER_ROW: usize = size_of::<Relative<'_>>() + 2 * size_of::<Sibling<'_>>() + 64;
 
-/// Passes rows on with siblings in their order: in each tree and relation by depth, position, and name.
+/// Passes rows on with siblings in their order: in each tree and relation by depth, position below the parent, and name.
 pub fn in_order(
     of: &AttachedTable,
     rows: &[Relative<'_>],
@@ -28,15 +43,16 @@ pub fn in_order(
         return take(rows);
     }
     Room::new().take(rows.len() * PER_ROW)?;
-    let mut names: Vec<&[u8]> = rows.iter().map(|row| row.name).collect();
-    names.sort_unstable();
-    names.dedup();
-    let Some(places) = places(of, &names)? else { return take(rows) };
-    let place: HashMap<&[u8], i64> = names.into_iter().zip(places).collect();
+    let mut siblings: Vec<Sibling<'_>> = rows.iter().map(Sibling::of).collect();
+    siblings.sort_unstable();
+    siblings.dedup();
+    let Some(places) = places(of, &siblings)? else { return take(rows) };
+    let places: HashMap<Sibling<'_>, i64> = siblings.into_iter().zip(places).collect();
+    let place = |row: &Relative<'_>| places[&Sibling::of(row)];
     let mut rows = rows.to_vec();
     for some in rows.chunk_by_mut(|a, b| a.entity == b.entity && a.tree == b.tree && a.ancestor == b.ancestor) {
         Interruptible::new(&mut { check_interrupts }).sort_with(some, |a, b, work| {
-            a.depth.cmp(&b.depth).then(place[a.name].cmp(&place[b.name])).then_with(|| work.compare(a.name, b.name))
+            a.depth.cmp(&b.depth).then_with(|| place(a).cmp(&place(b))).then_with(|| work.compare(a.name, b.name))
         });
     }
     take(&rows)

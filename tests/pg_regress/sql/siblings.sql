@@ -47,6 +47,24 @@ DROP ROLE regress_cft_siblings;
 INSERT INTO chapters SELECT n, 11, 'Line ' || n, -n, 'a' FROM generate_series(1000, 3000) AS n;
 ANALYZE chapters;
 SELECT cft_context_text(11, edges => 'chapters') LIKE '%: Line 3000, Line 2999, Line 2998,%' AS by_position;
+-- An entity has the position of its row in that tree and below that parent.
+CREATE TABLE plans (book text, up int, id int, title text, pos int);
+INSERT INTO plans VALUES ('a', 1, 2, 'two', 1), ('a', 1, 3, 'three', 2), ('b', 1, 2, 'two', 9), ('b', 1, 3, 'three', 5),
+    ('b', 4, 2, 'two', 1), ('b', 4, 3, 'three', 2), ('a', NULL, 1, 'one', 2), ('a', NULL, 5, 'five', 1), ('b', NULL, 1, 'one', 1), ('b', NULL, 4, 'four', 0), ('b', NULL, 5, 'five', 3), (NULL, 1, 2, 'two', 7), (NULL, 1, 3, 'three', 6);
+SELECT cft_attach('plans', 'up', 'id', tree => 'book', label => 'title', sort => 'pos');
+SELECT oracle.build('plans');
+CREATE FUNCTION plans_say() RETURNS SETOF text LANGUAGE sql AS $$
+    SELECT coalesce(tree, 'no tree') || ': ' || cft_context_text(id, edges => 'plans', trees => ARRAY[tree]) FROM unnest('{a,b,NULL}'::text[]) AS tree, unnest('{1,4,2}'::int[]) AS id
+    UNION ALL SELECT 'roots ' || string_agg(concat(r.tree, ' ', r.label), ', ' ORDER BY n) FROM cft_roots('plans') WITH ORDINALITY AS r(tree, root, label, n)
+    UNION ALL SELECT 'expand ' || string_agg(concat(e.tree, ' ', e.path), ', ' ORDER BY n) FROM cft_expand('{2,3}', edges => 'plans') WITH ORDINALITY AS e(entity, tree, common, support, hit, leaf, path, text, tokens, label, more, n)
+$$;
+SELECT * FROM plans_say();
+CREATE TABLE plans_said AS SELECT row_number() OVER () AS n, s FROM plans_say() AS s;
+SET cftrag.enable = off;
+SELECT row_number() OVER () AS n, s FROM plans_say() AS s EXCEPT TABLE plans_said;
+RESET cftrag.enable;
+DROP TABLE plans, plans_said;
+DROP FUNCTION plans_say;
 -- Other types: text, dates, uuid ids, a parent of another type.
 CREATE TABLE steps (up text, down bigint, at date, "the ""step" numeric);
 INSERT INTO steps VALUES ('start', 1, '2026-01-03', 2.5), ('start', 2, '2026-01-01', 10), ('start', 3, '2026-01-02', 2.25), (NULL, 4, NULL, 1);
