@@ -127,7 +127,10 @@ pub fn not_owner_beside(table: &str, beside: &str) -> ErrorReport {
 
 pub fn wrong_kind(table: &str, why: &str) -> ErrorReport {
     report(Code::ERRCODE_WRONG_OBJECT_TYPE, format!("\"{table}\" cannot be attached to cftrag: it is {why}"))
-        .set_detail("cftrag follows a table by row triggers; they see every change of a plain heap table without children, and of nothing else.")
+        .set_detail(match why {
+            "a temporary table" => "Only its own session sees a temporary table, so there is nothing to share.",
+            _ => "cftrag follows a table by row triggers; they see every change of a plain heap table without children, and of nothing else.",
+        })
         .set_hint("Attach a plain table, for example one that a query or a trigger fills from this one.")
 }
 
@@ -151,6 +154,10 @@ pub fn wrong_type(column: &str, type_name: &str) -> ErrorReport {
         Code::ERRCODE_DATATYPE_MISMATCH,
         format!("column \"{column}\" has type {type_name}, which cannot hold names"),
     )
+    .set_detail(match type_name.rsplit('.').next() {
+        Some("citext") => "Names are compared as they are written; citext takes names for equal that differ in case.",
+        _ => "The trigger must write a value byte for byte as the type's output function does, and for this type it cannot know that.",
+    })
     .set_hint("Use a column of type text, varchar, char, name, smallint, integer, bigint, uuid or numeric(n), or of a domain over one.")
 }
 
@@ -457,10 +464,21 @@ pub fn no_order(column: &str, type_name: &str) -> ErrorReport {
     .set_hint("Use a column of one of the server's own types that has an order, an integer for example.")
 }
 
-/// A call of cft_attach gives both `label` and `ids`.
-pub fn labels_and_ids() -> ErrorReport {
-    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, "\"label\" and \"ids\" exclude each other".into())
-        .set_detail("Texts name entities either by labels or by ids.")
+/// A call of cft_attach gives both `label` and `ids`, or `ids` though that table has the labels.
+pub fn labels_and_ids(labels: Option<&str>) -> ErrorReport {
+    let (message, hint) = match labels {
+        None => ("\"label\" and \"ids\" exclude each other".into(), None),
+        Some(labels) => {
+            let hint = "Leave \"ids\" out, or detach the table of labels with cft_detach.";
+            (format!("\"ids\" is given, but table \"{labels}\" has the labels of the entities"), Some(hint))
+        }
+    };
+    let report = report(Code::ERRCODE_INVALID_PARAMETER_VALUE, message)
+        .set_detail("Texts name entities either by labels or by ids.");
+    match hint {
+        Some(hint) => report.set_hint(hint),
+        None => report,
+    }
 }
 
 /// The NOTICE that texts will not find integer ids. `line` is a call of cft_attach; if `has_label`, it names a column

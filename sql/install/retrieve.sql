@@ -445,8 +445,8 @@ BEGIN
      ORDER BY z.method = 'alias', z.entity COLLATE "C" LIMIT k;
     IF FOUND THEN RETURN; END IF;
     SELECT n.nspname INTO trgm FROM pg_extension AS x JOIN pg_namespace AS n ON n.oid = x.extnamespace WHERE x.extname = 'pg_trgm';
-    -- Names in texts are not longer than this, and comparing long ones is slow.
-    IF FOUND AND octet_length(mention) <= 2000 THEN
+    -- Comparing takes as long as the mention is: of 1,000 bytes, with 26,000 names, 6 s.
+    IF FOUND AND octet_length(mention) <= 255 THEN
         SELECT string_agg(format('SELECT r.%1$I::text COLLATE "C" AS name, r.%2$I::text AS called FROM %3$s AS r WHERE r.%2$I::text OPERATOR(%4$I.%%) $1 AND r.%1$I IS NOT NULL', t.entity, t.called, t.relation, trgm),
                    ' UNION ALL ')
           INTO called FROM (SELECT n.* FROM cftrag_internal.cft_name_tables(f.edges) AS n

@@ -38,7 +38,7 @@ fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         ids: call.arg(6).is_some_and(|ids| ids.value() != 0),
     };
     if names.ids && names.label.is_some() {
-        return Err(error::labels_and_ids());
+        return Err(error::labels_and_ids(None));
     }
     if let Some(why) = table.unsuitable().or_else(|| table.inherits()) {
         return Err(error::wrong_kind(&table.name(), why));
@@ -63,7 +63,7 @@ fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         Some(labels) if names.label.is_some() => {
             return Err(error::labelled_otherwise(&table.name(), Some(&display_name(labels.table))));
         }
-        Some(_) if names.ids => return Err(error::labels_and_ids()),
+        Some(labels) if names.ids => return Err(error::labels_and_ids(Some(&display_name(labels.table)))),
         None if names.label.is_none() && !columns.are_found_by_name(&names) => {
             let labelled = with_label(&table, names.clone());
             error::notice_not_in_texts(&table.name(), &attach_line(&table, &labelled), labelled.label.is_some());
