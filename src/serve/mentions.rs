@@ -146,7 +146,7 @@ impl Tables {
             recognisers.push(Recogniser::new(HEADERS));
         }
         let within = question.within.map(|tops| Within::of(edges, tops, question.trees));
-        let mut filter = Filter { only, within: within.transpose().map_err(End::Error)? };
+        let mut filter = Filter { edges, only, within: within.transpose().map_err(End::Error)? };
         let all = overlapping || !alone;
         let mut ticket = look(edges, &mut recognisers[0], (text, None), (seek, all), None, &mut filter)?;
         let own = std::iter::once((edges, seek));
@@ -249,8 +249,9 @@ fn has_utf8() -> bool {
     unsafe { pg_sys::GetDatabaseEncoding() == pg_sys::pg_enc::PG_UTF8 as i32 }
 }
 
-/// Which entities count.
+/// Which entities of the edges table count.
 struct Filter<'a> {
+    edges: &'a AttachedTable,
     only: Option<Trees>,
     within: Option<Within<'a>>,
 }
@@ -277,8 +278,8 @@ impl Filter<'_> {
     }
 }
 
-/// Finds the names in the text that count, in the image of the edges table or of one of its tables of names. `edges`: the ticket of the edges table;
-/// None if it is this one. `how`: what to seek, and whether all windows are wanted.
+/// Finds the names in the text that count, in the image of the edges table or of one of its tables of names. `how`: what to seek, and whether all
+/// windows are wanted. `edges`: the ticket of the edges table; None if this call gets it.
 fn look(
     of: &AttachedTable,
     recogniser: &mut Recogniser,
@@ -296,7 +297,7 @@ fn look(
         return Err(Reason::Encoding.into());
     };
     // The edges' own image finds only entities that the caller sees.
-    let is_sure = edges.is_none();
+    let is_sure = of.oid() == filter.edges.oid();
     let judges = !is_sure || filter.only.is_some() || filter.within.is_some();
     recogniser.limit(work_memory::limit());
     recogniser.match_case(guc::MATCH_CASE.get());
