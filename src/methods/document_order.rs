@@ -8,7 +8,7 @@ use crate::methods::big_map::Table;
 use crate::methods::breadth_first::{Tree, push};
 use crate::methods::graph::{Graph, NONE};
 use crate::serve::siblings;
-use crate::serve::siblings::Sibling;
+use crate::serve::sink::Sibling;
 use cftrag_core::{Interruptible, NameId};
 use std::cmp::Ordering;
 

@@ -18,7 +18,7 @@ use crate::pg::interrupt::{ROWS_BETWEEN_CHECKS, check_interrupts};
 use crate::pg::snapshot::SnapshotView;
 use crate::serve::conditions::Ticket;
 use crate::serve::labels::Labels;
-use crate::serve::siblings::Sibling;
+use crate::serve::sink::Sibling;
 use crate::serve::walk::CELLS;
 use crate::serve::{asked, reference, route, siblings, walk};
 use cftrag_core::{Counters, Image, Interruptible, NameId, Names, Roots, Step, some_is_left};

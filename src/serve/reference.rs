@@ -18,8 +18,7 @@ use crate::error::Fallible;
 use crate::pg::compat;
 use crate::serve::asked::{Question, Reach};
 use crate::serve::plans::{execute, into_store};
-use crate::serve::siblings::Sibling;
-use crate::serve::sink::{Relative, Sink, Take};
+use crate::serve::sink::{Relative, Sibling, Sink, Take};
 use cftrag_core::NoRoom;
 use pgrx::pg_sys;
 

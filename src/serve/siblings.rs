@@ -5,24 +5,9 @@ use crate::catalog::attached_table::AttachedTable;
 use crate::error::Fallible;
 use crate::pg::interrupt::check_interrupts;
 use crate::serve::reference;
-use crate::serve::sink::Relative;
+use crate::serve::sink::{Relative, Sibling};
 use cftrag_core::Interruptible;
 use std::collections::HashMap;
-
-/// An entity in a tree, below this parent; None: all its rows in the tree count.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Sibling<'a> {
-    pub name: &'a [u8],
-    pub tree: Option<&'a [u8]>,
-    pub parent: Option<&'a [u8]>,
-}
-
-impl<'a> Sibling<'a> {
-    fn of(row: &Relative<'a>) -> Self {
-        // Of an ancestor, `via` is what the way goes down to, and the row does not say what is above it.
-        Self { name: row.name, tree: row.tree, parent: if row.ancestor { None } else { Some(row.via) } }
-    }
-}
 
 /// The place of each among its siblings, in their order; None if the table has no column of positions.
 pub fn places(of: &AttachedTable, siblings: &[Sibling<'_>]) -> Fallible<Option<Vec<i64>>> {

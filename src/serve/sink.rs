@@ -42,6 +42,21 @@ impl<'a> Relative<'a> {
     }
 }
 
+/// An entity in a tree, below this parent; None: all its rows in the tree count. See sql/positions.sql.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Sibling<'a> {
+    pub name: &'a [u8],
+    pub tree: Option<&'a [u8]>,
+    pub parent: Option<&'a [u8]>,
+}
+
+impl<'a> Sibling<'a> {
+    pub fn of(row: &Relative<'a>) -> Self {
+        // Of an ancestor, `via` is what the way goes down to, and the row does not say what is above it.
+        Self { name: row.name, tree: row.tree, parent: if row.ancestor { None } else { Some(row.via) } }
+    }
+}
+
 /// The rows of a part of an answer, each made when it is asked for: a copy of a million takes 100 MB.
 pub trait Relatives {
     /// How many there are.
