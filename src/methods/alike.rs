@@ -2,8 +2,8 @@
 //!
 //! Labels are not unique: a shop has three categories "Accessories". A text names an entity by its label, unless
 //! another entity that the call asks about, or that is in the same entity's sentences, has the same label. Then the
-//! text names it by its path in the sentence's tree ("Sports > Shoes > Accessories"). If the paths are equal too, or
-//! consist of the label alone, the name follows ("Sports > Accessories (17)").
+//! text names it by its path in the sentence's tree ("Sports > Shoes > Accessories"). If the paths are equal too, are
+//! others' labels, or consist of the label alone, the name follows ("Sports > Accessories (17)").
 
 use crate::call::work_memory::Room;
 use crate::catalog::attached_table::AttachedTable;
@@ -152,10 +152,12 @@ impl<'a> Alike<'a> {
         each().for_each(|(entity, path)| note(&mut whose, &path.path[..], entity));
         let mut called: HashMap<Place<'_>, Vec<u8>> = HashMap::new();
         for (entity, Path { tree, path, length }) in each() {
+            let path = &path[..];
+            let is_a_label = here.contains_key(path) || self.asked.contains_key(path);
             let is_unclear =
-                *length == 1 || are_several(whose.get(&path[..]).copied(), self.paths.get(&path[..]).copied());
+                *length == 1 || is_a_label || are_several(whose.get(path).copied(), self.paths.get(path).copied());
             let behind = if is_unclear { [b" (", entity, b")"].concat() } else { Vec::new() };
-            called.insert((tree.as_deref(), entity), [&path[..], &behind].concat());
+            called.insert((tree.as_deref(), entity), [path, &behind].concat());
         }
         let path =
             |tree, name, label| if is_shared(label) { called.get(&(tree, name)).map(Vec::as_slice) } else { None };
