@@ -365,9 +365,11 @@ pub fn form(found: &Found, n: usize, text: &[u8], row: &mut Row<6>) {
 fn merge(found: &[Recogniser], sources: usize, all: &mut Vec<(usize, Mention)>, overlapping: bool) {
     let entity = |n: usize, mention: &Mention| found[n].name(mention.entity);
     let of = |n: usize| found[n].mentions().iter().map(move |mention| (n, *mention));
-    all.extend((0..found.len()).flat_map(of));
+    let mut check_interrupts = check_interrupts;
+    let work = &mut Interruptible::new(&mut check_interrupts);
+    all.extend((0..found.len()).flat_map(of).inspect(|_| work.step()));
     let window = |m: &Mention| (m.from, Reverse(m.to));
-    Interruptible::new(&mut { check_interrupts }).sort_with(all, |(r, a), (s, b), work| {
+    work.sort_with(all, |(r, a), (s, b), work| {
         let alias = |n: usize, m: &Mention| m.alias.map(|alias| found[n].name(alias));
         let entities = |work: &mut Interruptible<'_>| work.compare(entity(*r, a), entity(*s, b));
         window(a)
@@ -376,12 +378,16 @@ fn merge(found: &[Recogniser], sources: usize, all: &mut Vec<(usize, Mention)>, 
             .then_with(|| entities(work))
             .then_with(|| work.compare_some(alias(*r, a), alias(*s, b)))
     });
-    keep_best(all, sources);
+    keep_best(all, sources, work);
     // An entity's own name sorts first, then its smallest alias.
-    all.dedup_by(|(r, a), (s, b)| window(a) == window(b) && entity(*r, a) == entity(*s, b));
+    all.dedup_by(|(r, a), (s, b)| {
+        work.step();
+        window(a) == window(b) && entity(*r, a) == entity(*s, b)
+    });
     if !overlapping {
         let mut last = (0, Reverse(0));
         all.retain(|(_, m)| {
+            work.step();
             let chosen = window(m) == last || m.from >= last.1.0;
             if chosen {
                 last = window(m);
@@ -392,7 +398,7 @@ fn merge(found: &[Recogniser], sources: usize, all: &mut Vec<(usize, Mention)>, 
 }
 
 /// Of the mentions of each window, prefers those of the text as written to those of its plain form; of these, keeps the best spelled ones.
-fn keep_best(all: &mut Vec<(usize, Mention)>, sources: usize) {
+fn keep_best(all: &mut Vec<(usize, Mention)>, sources: usize, work: &mut Interruptible<'_>) {
     let how = |(n, mention): &(usize, Mention)| (Reverse(*n / sources), mention.spelling);
     let mut kept = 0;
     let mut from = 0;
@@ -401,6 +407,7 @@ fn keep_best(all: &mut Vec<(usize, Mention)>, sources: usize) {
         let to = from + all[from..].iter().take_while(|mention| window(mention) == window(&all[from])).count();
         let best = all[from..to].iter().map(how).max();
         for i in from..to {
+            work.step();
             if Some(how(&all[i])) == best {
                 all[kept] = all[i];
                 kept += 1;
