@@ -274,9 +274,12 @@ BEGIN
     IF near < k AND mode <> 'hybrid' AND num_nonnulls(within, filter) > 0 THEN
         reasons := array(SELECT format('number %s of the %s documents that there are', u.n, near) FROM generate_series(1, near) AS u(n));
     END IF;
-    -- For an entity with very many descendants we give their number, not their names; with a budget, as many names as it has room for.
+    -- For an entity with very many descendants we give their number, not their names; with a budget, as many names as it has room for. The beginning of a
+    -- sentence of megabytes says whether it names many: translate looks for no cancel.
     IF budget IS NULL AND mode <> 'ann_graph' AND EXISTS (SELECT FROM unnest(said, relations) AS u(text, relation)
-                                                           WHERE relation = 'descendant' AND char_length(text) - char_length(translate(text, ',;', '')) >= most) THEN
+                                                           CROSS JOIN LATERAL (SELECT left(text, 10000), char_length(left(text, 10000)) - char_length(translate(left(text, 10000), ',;', ''))) AS l(begins, commas)
+                                                           WHERE relation = 'descendant' AND CASE WHEN l.commas >= most THEN true WHEN octet_length(text) = octet_length(l.begins) THEN false
+                                                                 ELSE char_length(text) - char_length(translate(text, ',;', '')) >= most END) THEN
         SELECT c.cuts, c.last_names INTO cuts, last_names FROM cftrag_internal.cft_cuts(names, up, down, edges, trees) AS c;
         SELECT array_agg(CASE WHEN relations[n] = 'descendant' AND last_names[n] - coalesce(last_names[n - 1], 0) > most
                               THEN cftrag_internal.cft_number(u.text, cuts, coalesce(last_names[n - 1], 0) + 1, last_names[n]) ELSE u.text END ORDER BY n) INTO said
