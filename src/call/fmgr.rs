@@ -340,7 +340,11 @@ pub fn text_datum(bytes: &[u8]) -> pg_sys::Datum {
 pub fn text_array_of<'t>(texts: impl Iterator<Item = Option<&'t [u8]>>) -> pg_sys::Datum {
     let texts: Vec<_> = texts.collect();
     let mut nulls: Vec<bool> = texts.iter().map(Option::is_none).collect();
-    let mut elements: Vec<_> = texts.iter().map(|text| text.map_or(pg_sys::Datum::null(), text_datum)).collect();
+    let element = |text: &Option<&[u8]>| {
+        check_for_interrupts!();
+        text.map_or(pg_sys::Datum::null(), text_datum)
+    };
+    let mut elements: Vec<_> = texts.iter().map(element).collect();
     let (mut length, mut lower) = (texts.len() as i32, 1);
     // SAFETY: an array of one dimension; its elements are copied and then ours to free.
     unsafe {

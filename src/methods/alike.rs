@@ -10,9 +10,11 @@ use crate::catalog::attached_table::AttachedTable;
 use crate::error::Fallible;
 use crate::methods::prefix::each_prefix;
 use crate::methods::walker::Walker;
+use crate::pg::interrupt::check_interrupts;
 use crate::serve::labels::Labels;
 use crate::serve::sink::Relative;
 use crate::serve::within;
+use cftrag_core::Interruptible;
 use pgrx::check_for_interrupts;
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -88,17 +90,20 @@ impl<'a> Alike<'a> {
     pub fn of(walker: &'a Walker, names: &'a [&'a [u8]]) -> Fallible<Self> {
         let labels = Labels::of(&walker.of, names)?;
         let (mut asked, mut paths, mut room) = (HashMap::new(), HashMap::new(), Room::new());
-        let there = if labels.is_empty() { HashSet::new() } else { there(&walker.of, names)? };
-        for (n, name) in names.iter().enumerate().filter(|(_, name)| there.contains(*name)) {
-            if let Some(label) = labels.get(n) {
+        // What a table of labels calls something that is no entity does not count.
+        let is_sure = labels.is_empty() || walker.of.columns.has_labels();
+        let there = if is_sure { HashSet::new() } else { there(&walker.of, names)? };
+        for (n, name) in names.iter().enumerate() {
+            if let Some(label) = labels.get(n)
+                && (is_sure || there.contains(name))
+            {
                 room.take(2 * label.len() + PER_ENTITY)?;
                 note(&mut asked, label.to_vec(), name);
             }
         }
         let is_shared = |n: &usize| labels.get(*n).is_some_and(|label| asked.get(label) == Some(&None));
         let mut shared: Vec<&[u8]> = (0..names.len()).filter(is_shared).map(|n| names[n]).collect();
-        shared.sort_unstable();
-        shared.dedup();
+        sorted(&mut shared);
         let mut known = Known { walker, of: HashMap::new(), room: Room::new() };
         for some in shared.chunks(KEPT) {
             for (entity, found) in some.iter().zip(known.paths(some)?) {
@@ -170,13 +175,17 @@ impl<'a> Alike<'a> {
     }
 }
 
-/// Which of these are entities. What a table of labels calls something else is not found.
+/// Which of these are entities.
 fn there<'n>(of: &AttachedTable, names: &[&'n [u8]]) -> Fallible<HashSet<&'n [u8]>> {
     let mut names = names.to_vec();
-    names.sort_unstable();
+    sorted(&mut names);
+    Ok(within::there(of, &names, None)?.into_iter().collect())
+}
+
+/// Sorts names, and drops duplicates.
+fn sorted(names: &mut Vec<&[u8]>) {
+    Interruptible::new(&mut { check_interrupts }).sort_by(names, Ord::cmp);
     names.dedup();
-    let has_rows = of.columns.has_labels();
-    Ok(if has_rows { names } else { within::there(of, &names, None)? }.into_iter().collect())
 }
 
 /// Notes that an entity has a label, or a path.

@@ -38,6 +38,7 @@ pub use memory::flat::{HeapMemory, Memory};
 pub use memory::image::Image;
 pub use memory::interruptible::Interruptible;
 pub use memory::limit::{NoRoom, some_is_left};
+pub use memory::mixed::Mixed;
 pub use memory::root::{LAYOUT, OWNER_WORDS};
 pub use memory::step::Step;
 pub use recognise::mentions::{Mention, Recogniser, Seek};

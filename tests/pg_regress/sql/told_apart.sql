@@ -74,6 +74,10 @@ RESET cftrag.enable;
 -- What a table of labels calls something that is no entity is not asked about.
 INSERT INTO nodes VALUES ('x', 'Visa');
 SELECT cft_context_text(ARRAY['n2', 'x'], edges => 'sections');
+-- A path that is the label of another.
+INSERT INTO categories VALUES (30, NULL, 'Parts'), (31, 30, 'Nuts'), (32, 30, 'Parts > Nuts'), (33, 31, 'Nuts');
+SELECT cft_context_text(30, down => 2, edges => 'categories');
+SELECT cft_context_text(ARRAY[31, 32, 33], edges => 'categories');
 -- Many that are called alike, as is their parent, each told apart by its id.
 CREATE TABLE many (id int, parent_id int, name text);
 INSERT INTO many SELECT n, nullif(1, n), 'Alike' FROM generate_series(1, 3001) AS n;

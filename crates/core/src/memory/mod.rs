@@ -11,6 +11,7 @@ pub(crate) mod image;
 pub(crate) mod interruptible;
 pub(crate) mod limit;
 pub(crate) mod marks;
+pub(crate) mod mixed;
 pub(crate) mod root;
 pub(crate) mod step;
 pub(crate) mod tables;

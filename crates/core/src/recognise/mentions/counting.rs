@@ -6,42 +6,24 @@
 //! it.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::BuildHasherDefault;
 
 use super::Recogniser;
 use crate::Interruptible;
 use crate::memory::id::EntityId;
 use crate::memory::limit::NoRoom;
+use crate::memory::mixed::Mixed;
 use crate::walk::arena::Name;
 
 /// When this many mentions are not judged, a step ends.
 const MANY: usize = 10_000;
-
-/// A hash of a record's number, which no user chooses.
-#[derive(Debug, Default)]
-struct OfNumber(u64);
-
-impl Hasher for OfNumber {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.write_u32(u32::from(*byte)));
-    }
-
-    fn write_u32(&mut self, n: u32) {
-        // The golden ratio's bits; the hash table uses the high bits, too.
-        self.0 = (self.0.rotate_left(29) ^ u64::from(n)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0 ^ (self.0 >> 32)
-    }
-}
 
 /// What is known of the entities found, and which mentions were judged.
 #[derive(Debug, Default)]
 pub(super) struct Counting {
     /// Whether the caller judges entities.
     judges: bool,
-    verdicts: HashMap<EntityId, bool, BuildHasherDefault<OfNumber>>,
+    verdicts: HashMap<EntityId, bool, BuildHasherDefault<Mixed>>,
     /// The entities of the mentions that are not judged yet, if the caller judges.
     pub(super) entities: Vec<EntityId>,
     /// How many mentions are judged, and where their names end.
