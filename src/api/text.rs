@@ -13,10 +13,11 @@ use crate::call::format::Format;
 use crate::call::work_memory::{Bytes, Room, add};
 use crate::error::Fallible;
 use crate::guc;
-use crate::methods::alike::Alike;
+use crate::methods::alike::Seen;
 use crate::methods::walker::Walker;
 use crate::pg::interrupt::look_up;
 use crate::serve::answer;
+use crate::serve::asked::Reach;
 use crate::serve::sentences::{Sentences, each_sentence, sentence};
 use crate::serve::siblings;
 use crate::serve::sink::{Relative, Sink, TextAnswer};
@@ -181,8 +182,14 @@ fn parts(
 ) -> Fallible<()> {
     let Some((of, reach)) = answer::open(call, names)? else { return Ok(()) };
     let walker = Walker { of, trees: reach.trees };
-    let alike = Alike::of(&walker, names)?;
-    let mut told =
-        |rows: &[Relative<'_>]| siblings::in_order(&walker.of, rows, |rows| alike.tell_apart(rows, &mut take));
-    answer::answer_of(&walker.of, names, array, reach, &mut Sink::Parts(&mut told))
+    let ask = |reach, take: &mut dyn FnMut(&[Relative<'_>]) -> Fallible<()>| {
+        answer::answer_of(&walker.of, names, &array, reach, &mut Sink::Parts(take))
+    };
+    if !walker.of.has_labels() {
+        return ask(reach, &mut |rows| siblings::in_order(&walker.of, rows, &mut take));
+    }
+    let mut seen = Seen::default();
+    ask(Reach { counts: false, ..reach }, &mut |rows| seen.add(rows))?;
+    let alike = seen.tell_apart(&walker)?;
+    ask(reach, &mut |rows| siblings::in_order(&walker.of, rows, |rows| alike.rename(rows, &mut take)))
 }

@@ -94,6 +94,11 @@ impl AttachedTable {
         }
     }
 
+    /// Whether the table has labels: a column or a table of them.
+    pub fn has_labels(&self) -> bool {
+        self.columns.has_labels() || self.name_tables().labels.is_some()
+    }
+
     /// Opens the table of labels of an edges table, if it has one and no column of labels.
     pub fn open_label_table(&self) -> Fallible<Option<Self>> {
         while !self.columns.has_labels()

@@ -10,6 +10,9 @@ SELECT oracle.build('categories');
 SELECT cft_context_text(1, down => 2);
 SELECT cft_context_text(ARRAY[2, 14]);
 SELECT cft_context_text(ARRAY[15, 16]);
+-- Relatives of different entities, in different sentences.
+SELECT cft_context_text(ARRAY[8, 9], down => 1);
+SELECT cft_context_text(ARRAY[2, 3], 1, 1);
 -- Entities that are asked about: by paths, by ids where they are alike, and roots by their ids.
 SELECT cft_context_text(ARRAY[4, 5, 9, 10]);
 SELECT cft_context_text(ARRAY[12, 13]);

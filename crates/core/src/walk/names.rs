@@ -72,9 +72,15 @@ impl Names {
         Err((hash, at))
     }
 
+    /// The number of a name that occurred before.
+    #[must_use]
+    pub fn known(&self, name: &[u8]) -> Option<NameId> {
+        self.find(name).ok()
+    }
+
     #[must_use]
     pub fn contains(&self, name: &[u8]) -> bool {
-        self.find(name).is_ok()
+        self.known(name).is_some()
     }
 
     /// [`Names::id`]; none if there is no memory for a new name.
