@@ -51,7 +51,8 @@ impl Seen {
         Ok(())
     }
 
-    fn note(&mut self, label: Option<&[u8]>, entity: &[u8]) -> Fallible<()> {
+    /// Notes that the text names an entity, which has this label. Errors: 53400, 53200 (memory).
+    pub fn note(&mut self, label: Option<&[u8]>, entity: &[u8]) -> Fallible<()> {
         let Some(label) = label else { return Ok(()) };
         let label = named(&mut self.names, label, &mut self.room)?;
         let entity = named(&mut self.names, entity, &mut self.room)?;
@@ -130,7 +131,8 @@ impl Alike {
         take(&renamed)
     }
 
-    fn called(&self, tree: Option<&[u8]>, entity: &[u8]) -> Option<&[u8]> {
+    /// What the text calls an entity that shares its label, in this tree; None for any other.
+    pub fn called(&self, tree: Option<&[u8]>, entity: &[u8]) -> Option<&[u8]> {
         let entity = self.names.known(entity)?;
         let tree = match tree {
             Some(tree) => Some(self.names.known(tree)?),

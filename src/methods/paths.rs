@@ -9,6 +9,7 @@ use crate::call::tuple::Row;
 use crate::call::work_memory::Room;
 use crate::error;
 use crate::error::Fallible;
+use crate::methods::alike::{Alike, Seen};
 use crate::methods::breadth_first;
 use crate::methods::breadth_first::{DOWN, Paths, Side, Tree, UP};
 use crate::methods::walker::{ALL, Walker};
@@ -21,6 +22,9 @@ use pgrx::prelude::*;
 /// The most entities in all shortest paths of a call: some hundred megabytes of rows. Their number can be exponential
 /// in the length.
 const MOST_ENTITIES: u64 = 10_000_000;
+
+/// Bytes that an entity of a sentence takes, besides its name and label.
+const PER_STEP: usize = 120;
 
 /// `cft_neighbors(entity text, hops int, direction text, edges regclass) -> table(tree, hops, neighbor, via, label)`
 ///
@@ -121,7 +125,8 @@ fn cft_path(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let (rows, mut kept) = (call.rows(), KeptLabels::default());
-    each_path(&call, MOST_ENTITIES, |walker, names, paths, path| {
+    let Some(asked) = Asked::of(&call)? else { return Ok(()) };
+    each_path(&asked, MOST_ENTITIES, |names, paths, path| {
         let entities: Vec<_> = path.iter().map(|(entity, _)| names.get(*entity)).collect();
         let steps: Vec<_> = path[1..].iter().map(|(_, steps)| step_name(*steps).as_bytes()).collect();
         let tree = paths.tree.map(|tree| names.get(tree));
@@ -132,7 +137,7 @@ fn cft_path(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
             text_array(&steps),
             pg_sys::Datum::from(0usize),
         ];
-        let labels = kept.of(&walker.of, &entities)?;
+        let labels = kept.of(&asked.walker.of, &entities)?;
         let has_labels = !labels.is_empty();
         if has_labels {
             values[4] = text_array_of((0..entities.len()).map(|n| labels.get(n)));
@@ -161,30 +166,53 @@ fn step_name(steps: u8) -> &'static str {
 
 /// `cft_explain_path(a text, b text, max_hops int, edges regclass) -> text`
 ///
-/// Returns the first shortest path of each tree as a sentence; NULL if there is none. Equal data give equal bytes.
+/// Returns the first shortest path of each tree as a sentence; NULL if there is none. Entities that share a label are
+/// told apart as in cft_context_text. Equal data give equal bytes.
 /// Errors: those of cft_path.
 #[pg_extern(sql = false)]
 fn cft_explain_path(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<Vec<u8>>> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
-    let (mut sentences, mut kept) = (Vec::new(), KeptLabels::default());
-    each_path(&call, u64::MAX, |walker, names, paths, path| {
-        let tree = paths.tree.map(|tree| names.get(tree).to_vec());
+    let Some(asked) = Asked::of(&call)? else { return Ok(None) };
+    let (mut paths, mut kept, mut seen, mut room) = (Vec::new(), KeptLabels::default(), Seen::default(), Room::new());
+    each_path(&asked, u64::MAX, |names, of, path| {
         let entities: Vec<_> = path.iter().map(|(entity, _)| names.get(*entity)).collect();
-        let labels = kept.of(&walker.of, &entities)?;
-        let steps = path.iter().map(|(_, steps)| *steps);
-        let called = entities.iter().enumerate().map(|(n, entity)| labels.get(n).unwrap_or(entity));
-        sentences.push((tree, sentence(called.zip(steps))));
+        let labels = kept.of(&asked.walker.of, &entities)?;
+        let mut steps = Vec::with_capacity(path.len());
+        for (n, (entity, (_, way))) in entities.iter().zip(path).enumerate() {
+            let label = labels.get(n);
+            room.take(entity.len() + label.map_or(0, <[u8]>::len) + PER_STEP)?;
+            seen.note(label, entity)?;
+            steps.push(Step { entity: entity.to_vec(), label: label.map(<[u8]>::to_vec), way: *way });
+        }
+        paths.push((of.tree.map(|tree| names.get(tree).to_vec()), steps));
         Ok(false)
     })?;
-    let several = sentences.len() > 1;
-    let said = sentences.into_iter().map(|(tree, sentence)| match (several, tree) {
-        (false, _) => sentence,
-        (true, None) => [b"In the tree without a name, ", &*sentence].concat(),
-        (true, Some(tree)) => [b"In the tree ", &*tree, b", ", &*sentence].concat(),
+    let alike = seen.tell_apart(&asked.walker)?;
+    let said = paths.iter().map(|(tree, steps)| {
+        let tree = tree.as_deref();
+        let sentence = sentence(steps.iter().map(|step| (step.called(tree, &alike), step.way)));
+        match (paths.len() > 1, tree) {
+            (false, _) => sentence,
+            (true, None) => [b"In the tree without a name, ", &*sentence].concat(),
+            (true, Some(tree)) => [b"In the tree ", tree, b", ", &*sentence].concat(),
+        }
     });
     let said: Vec<_> = said.collect();
     Ok((!said.is_empty()).then(|| said.join(&b'\n')))
+}
+
+/// An entity of a path, and the step that leads to it.
+struct Step {
+    entity: Vec<u8>,
+    label: Option<Vec<u8>>,
+    way: u8,
+}
+
+impl Step {
+    fn called<'a>(&'a self, tree: Option<&[u8]>, alike: &'a Alike) -> &'a [u8] {
+        alike.called(tree, &self.entity).or(self.label.as_deref()).unwrap_or(&self.entity)
+    }
 }
 
 /// "A is under B, which is above C."
@@ -211,23 +239,38 @@ fn sentence<'n>(path: impl Iterator<Item = (&'n [u8], u8)>) -> Vec<u8> {
     out
 }
 
-/// Passes each shortest path of the call (a, b, max_hops, edges) to `take`, trees and paths in order. `take` returns
-/// whether it wants another path of this tree. A path is its entities, each with the step that leads to it. Error:
-/// 54000 if all paths together have more than `most_entities`.
+/// What a call (a, b, max_hops, edges) asks for.
+struct Asked<'a> {
+    walker: Walker,
+    a: &'a [u8],
+    b: &'a [u8],
+    most: u32,
+}
+
+impl<'a> Asked<'a> {
+    /// None if an entity or the number of hops is NULL. Errors: 22023 (max_hops); those of cft_context.
+    fn of(call: &'a Call) -> Fallible<Option<Self>> {
+        let (Some(a), Some(b), Some(most)) = (call.text(0), call.text(1), call.int(2)) else { return Ok(None) };
+        check_hops("max_hops", most)?;
+        let walker = Walker::of(call, 3)?;
+        walker.refuse_arrays(call, &[0, 1])?;
+        Ok(Some(Self { walker, a, b, most: most as u32 }))
+    }
+}
+
+/// Passes each shortest path to `take`, trees and paths in order. `take` returns whether it wants another path of this
+/// tree. A path is its entities, each with the step that leads to it. Error: 54000 if all paths together have more than
+/// `most_entities`.
 fn each_path(
-    call: &Call,
+    asked: &Asked<'_>,
     most_entities: u64,
-    mut take: impl FnMut(&Walker, &Names, &Paths, &[(NameId, u8)]) -> Fallible<bool>,
+    mut take: impl FnMut(&Names, &Paths, &[(NameId, u8)]) -> Fallible<bool>,
 ) -> Fallible<()> {
-    let (Some(a), Some(b), Some(most)) = (call.text(0), call.text(1), call.int(2)) else { return Ok(()) };
-    check_hops("max_hops", most)?;
-    let walker = Walker::of(call, 3)?;
-    walker.refuse_arrays(call, &[0, 1])?;
     let mut names = Names::default();
     let mut room = Room::new();
-    let a = breadth_first::named(&mut names, a, &mut room)?;
-    let b = breadth_first::named(&mut names, b, &mut room)?;
-    let mut shortest = breadth_first::shortest(&walker, &mut names, a, b, most as u32)?;
+    let a = breadth_first::named(&mut names, asked.a, &mut room)?;
+    let b = breadth_first::named(&mut names, asked.b, &mut room)?;
+    let mut shortest = breadth_first::shortest(&asked.walker, &mut names, a, b, asked.most)?;
     let mut check_interrupts = check_interrupts;
     let work = &mut Interruptible::new(&mut check_interrupts);
     let mut trees = std::mem::take(&mut shortest.trees);
@@ -248,7 +291,7 @@ fn each_path(
         let mut left = vec![shortest.next(paths, a)];
         loop {
             check_for_interrupts!();
-            if path.len() == paths.hops as usize + 1 && !take(&walker, &names, paths, &path)? {
+            if path.len() == paths.hops as usize + 1 && !take(&names, paths, &path)? {
                 break;
             }
             while left.last().is_some_and(|next| next.is_empty()) {

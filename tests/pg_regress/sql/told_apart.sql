@@ -77,6 +77,8 @@ RESET cftrag.enable;
 -- What a table of labels calls something that is no entity is not asked about.
 INSERT INTO nodes VALUES ('x', 'Visa');
 SELECT cft_context_text(ARRAY['n2', 'x'], edges => 'sections');
+-- An explanation of a path.
+SELECT cft_explain_path('4', '5', edges => 'categories'), cft_explain_path('2', '4', edges => 'categories') AS none_is_alike, cft_explain_path('9', '10', edges => 'categories');
 -- A path that is the label of another.
 INSERT INTO categories VALUES (30, NULL, 'Parts'), (31, 30, 'Nuts'), (32, 30, 'Parts > Nuts'), (33, 31, 'Nuts');
 SELECT cft_context_text(30, down => 2, edges => 'categories');
