@@ -89,6 +89,13 @@ fn answers_are_taken_away_when_they_are_large() {
 }
 
 #[test]
+fn the_names_that_are_asked_for_do_not_make_an_answer_large() {
+    let heap = hubs(100, 1);
+    let parts = walk(&mut limited(usize::MAX, 40_000, 10_000), Image::open(&heap).unwrap(), 20_000);
+    assert_eq!(parts, Ok(vec![100]));
+}
+
+#[test]
 fn an_entity_of_many_trees_is_walked_to_the_end() {
     let heap = common::heap(10);
     let image = Image::open(&heap).unwrap();

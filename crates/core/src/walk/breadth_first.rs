@@ -248,9 +248,8 @@ impl Walk {
         self.nodes.clear();
         self.row_labels.clear();
         self.dear_labels.clear();
-        if self.wants_labels {
-            self.questions.iter_mut().for_each(|question| question.label = UNNAMED);
-        }
+        let answered = self.questions.iter_mut().take(self.looked_up).skip(self.taken);
+        answered.for_each(|question| question.label = UNNAMED);
         // The keys of this set were in the rows.
         self.seen.start(0, 0);
         self.row_groups.clear();

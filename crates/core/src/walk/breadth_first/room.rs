@@ -6,6 +6,7 @@
 
 use super::{BLOCK, Node, Question, Walk};
 use crate::Interruptible;
+use crate::memory::casts::index;
 use crate::memory::flat::Memory;
 use crate::memory::limit::NoRoom;
 use crate::memory::limit::some_is_left;
@@ -173,10 +174,11 @@ impl Walk {
             + self.trees.as_ref().map_or(0, Trees::bytes)
     }
 
-    /// Bytes of the answers found so far, as rows with their names.
+    /// Bytes of the answers found so far, as rows with their names; without the names that are asked for.
     #[must_use]
     pub fn answer_bytes(&self) -> usize {
-        self.nodes.len() * size_of::<Row>() + self.arena.words().0 * size_of::<u32>()
+        self.nodes.len() * size_of::<Row>()
+            + index(self.arena.mark() - self.floor) * size_of::<u32>()
     }
 
     /// After [`Step::More`](crate::Step::More): whether the answers so far must be taken, with [`Walk::finish`] and
