@@ -269,11 +269,12 @@ BEGIN
         sources := array_append(sources, 'document'); ranks := array_append(ranks, near);
         entities := array_append(entities, r.entity); ids := array_append(ids, r.document_id); distances := array_append(distances, r.distance);
         texts := array_append(texts, r.body); sizes := array_append(sizes, r.tokens);
-        reasons := array_append(reasons, CASE WHEN r.lists IS NULL THEN format('number %s of the %s nearest documents', near, k) ELSE format('number %s of %s by reciprocal rank: %s', near, k, r.lists) END);
+        reasons := array_append(reasons, r.lists);
     END LOOP;
-    IF near < k AND mode <> 'hybrid' AND num_nonnulls(within, filter) > 0 THEN
-        reasons := array(SELECT format('number %s of the %s documents that there are', u.n, near) FROM generate_series(1, near) AS u(n));
-    END IF;
+    reasons := array(SELECT CASE WHEN mode = 'hybrid' THEN format('number %s of %s by reciprocal rank: %s', u.n, near, u.lists)
+                                 WHEN near < k THEN format('number %s of the %s documents that there are', u.n, near)
+                                 ELSE format('number %s of the %s nearest documents', u.n, near) END
+                       FROM unnest(reasons) WITH ORDINALITY AS u(lists, n) ORDER BY u.n);
     -- For an entity with very many descendants we give their number, not their names; with a budget, as many names as it has room for. The beginning of a
     -- sentence of megabytes says whether it names many: translate looks for no cancel.
     IF budget IS NULL AND mode <> 'ann_graph' AND EXISTS (SELECT FROM unnest(said, relations) AS u(text, relation)
