@@ -263,7 +263,8 @@ BEGIN
     END IF;
     -- One column may be id, body and entity at once.
     IF embedding IN (id, body, entity, tokens, metadata, search) OR (mapping IS NOT NULL AND mapping_entity = mapping_document) THEN
-        RAISE EXCEPTION 'the embedding, and the columns of a mapping, must be different columns' USING ERRCODE = 'duplicate_column';
+        RAISE EXCEPTION 'column "%" is named twice', CASE WHEN embedding IN (id, body, entity, tokens, metadata, search) THEN embedding ELSE mapping_entity END
+            USING ERRCODE = 'duplicate_column', HINT = 'The embedding must be a column of its own, and so must the entity and the document of a mapping.';
     END IF;
     -- Already attached like this: there is nothing to do, and no lock to wait for.
     IF (SELECT jsonb_agg(c.columns) FROM cftrag_internal.cft_columns('cftrag_internal.cft_documents()', documents) AS c WHERE c.relation = documents)
