@@ -11,6 +11,7 @@ use crate::call::fmgr::{Call, Rows, bigint_array};
 use crate::call::format;
 use crate::call::format::Format;
 use crate::call::work_memory::{Bytes, Room, add};
+use crate::catalog::attached_table::AttachedTable;
 use crate::error::Fallible;
 use crate::guc;
 use crate::methods::alike::Seen;
@@ -51,8 +52,8 @@ fn cft_context_text_many(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal>
 fn text(call: &Call, names: &[&[u8]], array: impl Fn() -> pg_sys::Datum) -> Fallible<Option<pg_sys::Datum>> {
     let setting = guc::template();
     let template = call.text(5).or(setting.as_deref().map(CStr::to_bytes));
+    let Some((of, reach)) = answer::open(call, names)? else { return Ok(None) };
     let Some(template) = template else {
-        let Some((of, reach)) = answer::open(call, names)? else { return Ok(None) };
         if of.registration.names.position.is_none() {
             let mut answer = TextAnswer::default();
             answer::answer_of(&of, names, &array, reach, &mut Sink::Text(&mut answer))?;
@@ -61,12 +62,12 @@ fn text(call: &Call, names: &[&[u8]], array: impl Fn() -> pg_sys::Datum) -> Fall
             }
         }
         let mut out = Sentences::default();
-        parts(call, names, array, |rows| out.add(rows))?;
+        parts_of(of, names, array, reach, |rows| out.add(rows))?;
         return fmgr::text_of(out.as_bytes());
     };
     let format = Format::parse(template, &format::SENTENCE)?;
     let (mut texts, mut relatives) = (Bytes::default(), Bytes::default());
-    parts(call, names, array, |rows| {
+    parts_of(of, names, array, reach, |rows| {
         each_sentence(rows, |of, _| {
             list(of, &mut relatives)?;
             let (count, first) = (of.len().to_string(), &of[0]);
@@ -172,24 +173,37 @@ fn cft_name_ends(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 /// Characters between two names of a sentence: a comma or a semicolon, and a blank.
 const BETWEEN: i64 = 2;
 
-/// Passes the answer of a call (entity or entities, up, down, edges, trees) to `take`, in parts, with siblings in their order, and
-/// entities that are called alike told apart.
+/// Passes the answer of a call (entity or entities, up, down, edges, trees) to `take`, as [`parts_of`] does.
 fn parts(
     call: &Call,
     names: &[&[u8]],
     array: impl Fn() -> pg_sys::Datum,
+    take: impl FnMut(&[Relative<'_>]) -> Fallible<()>,
+) -> Fallible<()> {
+    match answer::open(call, names)? {
+        Some((of, reach)) => parts_of(of, names, array, reach, take),
+        None => Ok(()),
+    }
+}
+
+/// Passes an answer to `take`, in parts, with siblings in their order, and entities that are called alike told apart. A
+/// table that is opened twice looks as if the statement wrote it, so this takes over the one that is open.
+fn parts_of(
+    of: AttachedTable,
+    names: &[&[u8]],
+    array: impl Fn() -> pg_sys::Datum,
+    reach: Reach,
     mut take: impl FnMut(&[Relative<'_>]) -> Fallible<()>,
 ) -> Fallible<()> {
-    let Some((of, reach)) = answer::open(call, names)? else { return Ok(()) };
-    let walker = Walker { of, trees: reach.trees };
-    let ask = |reach, take: &mut dyn FnMut(&[Relative<'_>]) -> Fallible<()>| {
-        answer::answer_of(&walker.of, names, &array, reach, &mut Sink::Parts(take))
+    let mut walker = Walker { of, trees: reach.trees };
+    let ask = |of: &AttachedTable, reach, take: &mut dyn FnMut(&[Relative<'_>]) -> Fallible<()>| {
+        answer::answer_of(of, names, &array, reach, &mut Sink::Parts(take))
     };
     if !walker.of.has_labels() {
-        return ask(reach, &mut |rows| siblings::in_order(&walker.of, rows, &mut take));
+        return ask(&walker.of, reach, &mut |rows| siblings::in_order(&walker.of, rows, &mut take));
     }
     let mut seen = Seen::default();
-    ask(Reach { counts: false, ..reach }, &mut |rows| seen.add(rows))?;
-    let alike = seen.tell_apart(&walker)?;
-    ask(reach, &mut |rows| siblings::in_order(&walker.of, rows, |rows| alike.rename(rows, &mut take)))
+    ask(&walker.of, Reach { counts: false, ..reach }, &mut |rows| seen.add(rows))?;
+    let alike = seen.tell_apart(&mut walker)?;
+    ask(&walker.of, reach, &mut |rows| siblings::in_order(&walker.of, rows, |rows| alike.rename(rows, &mut take)))
 }

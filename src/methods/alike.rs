@@ -1,16 +1,17 @@
 //! Tells apart entities that share a label: a text names each of them by its path.
 //!
-//! Labels are not unique: a shop has three categories "Accessories". A text names an entity by its label, unless it
-//! names another entity with the same label. Then it names both by their paths in the sentence's tree ("Sports > Shoes >
-//! Accessories"). If the paths are equal too, are labels of other entities, or consist of the label alone, the entity's
-//! name follows ("Sports > Accessories (17)").
+//! Labels are not unique: a shop has three categories "Accessories". A text calls an entity by its label (by its name
+//! if it has none), unless it calls another entity the same. Then it calls both by their paths in the sentence's tree
+//! ("Sports > Shoes > Accessories"). If the paths are equal too, are what others are called, or consist of one name, the
+//! entity's name follows ("Sports > Accessories (17)").
 //!
 //! What a text names is known when all its rows have been seen: they are read twice, first to collect labels.
 
+use crate::call::fmgr::text_array_of;
 use crate::call::work_memory::Room;
 use crate::error::Fallible;
 use crate::methods::big_map::Table;
-use crate::methods::breadth_first::{Node, Texts, named};
+use crate::methods::breadth_first::{Node, Texts, Tree, named};
 use crate::methods::prefix::each_prefix;
 use crate::methods::walker::Walker;
 use crate::pg::interrupt::check_interrupts;
@@ -26,13 +27,15 @@ const PER_ENTRY: usize = 80;
 /// Which entity has a label or a path; None: several have it.
 type Whose = Table<NameId, Option<NameId>>;
 
-/// The labels of the entities that a text names.
+/// The entities that a text names, by what they are called.
 #[derive(Default)]
 pub struct Seen {
     names: Names,
     labels: Whose,
-    /// The entities that share a label.
+    /// The entities that are called as others are.
     shared: Table<NameId, ()>,
+    /// The trees of the text.
+    trees: Table<Tree, ()>,
     room: Room,
 }
 
@@ -41,19 +44,28 @@ impl Seen {
     pub fn add(&mut self, rows: &[Relative<'_>]) -> Fallible<()> {
         let mut check_interrupts = check_interrupts;
         let mut work = Interruptible::new(&mut check_interrupts);
-        for rows in rows.chunk_by(|a, b| a.entity == b.entity) {
-            self.note(rows[0].entity_label, rows[0].entity)?;
+        for rows in rows.chunk_by(|a, b| a.entity == b.entity && a.tree == b.tree) {
+            self.note_tree(rows[0].tree)?;
+            self.note(rows[0].entity_called(), rows[0].entity)?;
             for row in rows {
                 work.step();
-                self.note(row.label, row.name)?;
+                self.note(row.called(), row.name)?;
             }
         }
         Ok(())
     }
 
-    /// Notes that the text names an entity, which has this label. Errors: 53400, 53200 (memory).
-    pub fn note(&mut self, label: Option<&[u8]>, entity: &[u8]) -> Fallible<()> {
-        let Some(label) = label else { return Ok(()) };
+    /// Notes a tree of the text. Errors: 53400, 53200 (memory).
+    pub fn note_tree(&mut self, tree: Option<&[u8]>) -> Fallible<()> {
+        let tree = tree.map(|tree| named(&mut self.names, tree, &mut self.room)).transpose()?;
+        if self.trees.entry(tree, || ())?.1 {
+            self.room.take(PER_ENTRY)?;
+        }
+        Ok(())
+    }
+
+    /// Notes that the text names an entity, which is called by this label or name. Errors: 53400, 53200 (memory).
+    pub fn note(&mut self, label: &[u8], entity: &[u8]) -> Fallible<()> {
         let label = named(&mut self.names, label, &mut self.room)?;
         let entity = named(&mut self.names, entity, &mut self.room)?;
         for entity in shared(&mut self.labels, label, entity, &mut self.room)?.into_iter().flatten() {
@@ -62,14 +74,20 @@ impl Seen {
         Ok(())
     }
 
-    /// Finds what the text calls the entities that share a label. Errors: those of cft_path_prefix.
-    pub fn tell_apart(mut self, walker: &Walker) -> Fallible<Alike> {
+    /// Finds what the text calls the entities that are called alike. The walker then walks in the text's trees alone.
+    /// Errors: those of cft_path_prefix.
+    pub fn tell_apart(mut self, walker: &mut Walker) -> Fallible<Alike> {
         let mut check_interrupts = check_interrupts;
         let mut work = Interruptible::new(&mut check_interrupts);
-        let Self { names, labels, shared: sharing, room } = &mut self;
+        let Self { names, labels, shared: sharing, trees, room } = &mut self;
         let sharing: Vec<NameId> = sharing.keys().copied().collect();
+        if sharing.is_empty() {
+            return Ok(Alike { names: self.names, called: Table::default() });
+        }
         let mut paths = Vec::new();
         let texts = Texts::of(&sharing, names, room)?;
+        let trees = text_array_of(trees.keys().map(|tree| tree.map(|tree| names.get(tree))));
+        walker.trees = Some(trees);
         each_prefix(walker, &texts.all(), SEPARATOR, |tree, entity, path, length| {
             room.take(PER_ENTRY)?;
             let tree = tree.map(|tree| named(names, tree, room)).transpose()?;
@@ -82,15 +100,15 @@ impl Seen {
             shared(&mut whose, *path, *entity, room)?;
         }
         let mut called = Table::default();
-        for (node, path, length) in paths {
+        for (node, mut path, length) in paths {
             work.step();
-            let is_clear = length > 1 && labels.get(&path).is_none() && whose.get(&path).is_some_and(Option::is_some);
-            let path = if is_clear {
-                path
-            } else {
-                let path = [names.get(path), b" (", names.get(node.1), b")"].concat();
-                named(names, &path, room)?
-            };
+            let mut is_clear = length > 1;
+            while !is_clear || labels.get(&path).is_some() || whose.get(&path) != Some(&Some(node.1)) {
+                let with_name = [names.get(path), b" (", names.get(node.1), b")"].concat();
+                path = named(names, &with_name, room)?;
+                shared(&mut whose, path, node.1, room)?;
+                is_clear = true;
+            }
             room.take(PER_ENTRY)?;
             called.entry(node, || path)?;
         }

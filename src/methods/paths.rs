@@ -173,22 +173,23 @@ fn step_name(steps: u8) -> &'static str {
 fn cft_explain_path(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<Vec<u8>>> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
-    let Some(asked) = Asked::of(&call)? else { return Ok(None) };
+    let Some(mut asked) = Asked::of(&call)? else { return Ok(None) };
     let (mut paths, mut kept, mut seen, mut room) = (Vec::new(), KeptLabels::default(), Seen::default(), Room::new());
     each_path(&asked, u64::MAX, |names, of, path| {
         let entities: Vec<_> = path.iter().map(|(entity, _)| names.get(*entity)).collect();
         let labels = kept.of(&asked.walker.of, &entities)?;
+        seen.note_tree(of.tree.map(|tree| names.get(tree)))?;
         let mut steps = Vec::with_capacity(path.len());
         for (n, (entity, (_, way))) in entities.iter().zip(path).enumerate() {
             let label = labels.get(n);
             room.take(entity.len() + label.map_or(0, <[u8]>::len) + PER_STEP)?;
-            seen.note(label, entity)?;
+            seen.note(label.unwrap_or(entity), entity)?;
             steps.push(Step { entity: entity.to_vec(), label: label.map(<[u8]>::to_vec), way: *way });
         }
         paths.push((of.tree.map(|tree| names.get(tree).to_vec()), steps));
         Ok(false)
     })?;
-    let alike = seen.tell_apart(&asked.walker)?;
+    let alike = seen.tell_apart(&mut asked.walker)?;
     let said = paths.iter().map(|(tree, steps)| {
         let tree = tree.as_deref();
         let sentence = sentence(steps.iter().map(|step| (step.called(tree, &alike), step.way)));

@@ -83,6 +83,32 @@ SELECT cft_explain_path('4', '5', edges => 'categories'), cft_explain_path('2', 
 INSERT INTO categories VALUES (30, NULL, 'Parts'), (31, 30, 'Nuts'), (32, 30, 'Parts > Nuts'), (33, 31, 'Nuts');
 SELECT cft_context_text(30, down => 2, edges => 'categories');
 SELECT cft_context_text(ARRAY[31, 32, 33], edges => 'categories');
+-- A label that is what another would be called; names of entities without a label that are labels or paths.
+CREATE TABLE made (id text, parent text, name text);
+INSERT INTO made VALUES ('r', NULL, 'Root'), ('8', 'r', 'Home (9)'), ('9', NULL, 'Home'), ('10', '9', 'Home');
+INSERT INTO made VALUES ('1', NULL, '7'), ('7', '1', NULL), ('a', NULL, 'A'), ('b', 'a', 'B'), ('c', 'a', 'B'), ('A > B', 'a', NULL), ('d', 'A > B', 'D');
+SELECT cft_attach('made', parent => 'parent', child => 'id', label => 'name');
+SELECT oracle.build('made');
+SELECT cft_context_text(ARRAY['8', '10', '9'], edges => 'made');
+SELECT cft_context_text('7', edges => 'made');
+SELECT cft_context_text('A > B', edges => 'made');
+SELECT cft_context_text('a', edges => 'made');
+DROP TABLE made;
+-- Paths are compared in the trees of the text: b and e are apart in x, whatever y has.
+CREATE TABLE trees (tree text, parent text, child text, name text);
+INSERT INTO trees VALUES ('x', NULL, 'a', 'A'), ('x', 'a', 'b', 'Same'), ('x', 'b', 'e', 'Same'), ('y', NULL, 'z', 'A'), ('y', 'z', 'e', 'Same');
+SELECT cft_attach('trees', tree => 'tree', label => 'name');
+SELECT oracle.build('trees');
+SELECT cft_context_text('a', down => 2, edges => 'trees');
+SELECT cft_explain_path('a', 'e', edges => 'trees');
+DROP TABLE trees;
+-- After writes of the transaction the image still tells apart: the call opens the table once.
+BEGIN;
+INSERT INTO categories VALUES (40, 4, 'Accessories');
+SELECT sum(ref_pending_trigger) AS before FROM pg_stat_cftrag \gset
+SELECT cft_context_text(4, edges => 'categories');
+SELECT sum(ref_pending_trigger) - :before AS by_reference FROM pg_stat_cftrag;
+ROLLBACK;
 -- Many that are called alike, as is their parent, each told apart by its id.
 CREATE TABLE many (id int, parent_id int, name text);
 INSERT INTO many SELECT n, nullif(1, n), 'Alike' FROM generate_series(1, 3001) AS n;

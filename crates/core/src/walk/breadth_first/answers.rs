@@ -101,14 +101,16 @@ impl Walk {
         Ok(())
     }
 
-    /// Whether several of the walk's entities, of all questions and rows, share a label; also `true` if there is no
-    /// memory to find out. Called only if labels are wanted.
+    /// Whether several of the walk's entities, of all questions and rows, are called the same, by a label or, without
+    /// one, by the name; also `true` if there is no memory to find out. Called only if labels are wanted.
     pub fn has_alike_labels(&self, work: &mut Interruptible<'_>) -> bool {
         let Walk { questions, nodes, row_labels, arena, .. } = self;
         let asked = questions.iter().map(|question| (question.label, question.entity));
         let rows = row_labels.iter().zip(nodes).map(|(label, node)| (*label, node.name));
-        let named = asked.chain(rows).filter(|(label, _)| *label != UNNAMED);
-        let named = named.map(|(label, name)| (arena.get(label), arena.get(name)));
+        let called = |(label, name)| {
+            (arena.get(if label == UNNAMED { name } else { label }), arena.get(name))
+        };
+        let named = asked.chain(rows).map(called);
         if questions.len() + row_labels.len() <= FEW {
             let is_alike = |(n, one): (usize, (&[u8], &[u8]))| {
                 named.clone().take(n).any(|other| other.0 == one.0 && other.1 != one.1)
