@@ -161,8 +161,9 @@ DECLARE
     filter_of_entities jsonb;
     names text[] := '{}';
     whys text[] := '{}';
-    -- Entities and trees whose sentences are left out.
+    -- Entities and trees whose sentences are left out, and the entities that are written of.
     left_out text[];
+    told text[];
     trees_of text[];
     is_left_out boolean[];
     said_of text[];
@@ -257,13 +258,17 @@ BEGIN
           FROM cftrag_internal.cft_sentences_of_neighbors(names, greatest(down, 1), edges, trees) WITH ORDINALITY AS p(entity, text, n);
     END IF;
 
+    -- Nor are there chunks about an entity without sentences for that reason, or about its relatives.
+    told := names;
     IF left_out IS NOT NULL THEN
         SELECT array_agg(u.it IN (SELECT unnest(left_out)) ORDER BY u.n) INTO is_left_out FROM unnest(trees_of) WITH ORDINALITY AS u(it, n);
+        told := array(SELECT n.name FROM unnest(names) WITH ORDINALITY AS n(name, n)
+                       WHERE n.name NOT IN (SELECT s.entity FROM unnest(said_of, is_left_out) AS s(entity, is_left_out) GROUP BY s.entity HAVING bool_and(s.is_left_out)) ORDER BY n.n);
     END IF;
 
     -- Rows are fetched in a loop, by short statements: an error in a table of documents quotes them in its CONTEXT.
     FOR r IN SELECT n.*, NULL AS lists FROM cftrag_internal.cft_nearest_documents(CASE WHEN mode <> 'hybrid' THEN embedding END, k, edges, trees, within, attached, filter) AS n
-             UNION ALL SELECT f.* FROM cftrag_internal.cft_fused(question, embedding, CASE WHEN mode = 'hybrid' THEN k END, CASE WHEN has_entities THEN names END, up, down, edges, trees, within, attached, filter) AS f LOOP
+             UNION ALL SELECT f.* FROM cftrag_internal.cft_fused(question, embedding, CASE WHEN mode = 'hybrid' THEN k END, CASE WHEN has_entities THEN told END, up, down, edges, trees, within, attached, filter) AS f LOOP
         near := near + 1;
         near_keys := array_append(near_keys, concat_ws(' ', length(r.document_id), r.document_id, r.body IS NULL, r.body));
         sources := array_append(sources, 'document'); ranks := array_append(ranks, near);
@@ -301,7 +306,7 @@ BEGIN
         -- If a name occurs twice, the first counts.
         SELECT jsonb_object_agg(u.name, u.why ORDER BY u.n DESC), jsonb_object_agg(u.name, u.called ORDER BY u.n DESC) INTO why_of, called_of
           FROM unnest(names, whys, called) WITH ORDINALITY AS u(name, why, called, n);
-        FOR r IN SELECT c.* FROM cftrag_internal.cft_chunks(names, up, down, edges, attached, embedding, trees, within, filter) AS c
+        FOR r IN SELECT c.* FROM cftrag_internal.cft_chunks(told, up, down, edges, attached, embedding, trees, within, filter) AS c
                   WHERE NOT EXISTS (SELECT FROM unnest(near_keys) AS d(key) WHERE d.key = concat_ws(' ', length(c.document_id), c.document_id, c.body IS NULL, c.body) COLLATE "C") LIMIT wanted LOOP
             about := about + 1;
             sources := array_append(sources, 'chunk'); ranks := array_append(ranks, about);

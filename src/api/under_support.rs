@@ -22,6 +22,9 @@ const MOST: f64 = 4_000.0;
 /// share, the more rows pgvector's HNSW index reads, at about 70 microseconds each; reading and sorting takes 0.6 each.)
 const MUCH: f64 = 600.0;
 
+/// The share of the rows if no image may be asked: what ltree assumes of `<@` without statistics.
+const UNKNOWN: f64 = 0.001;
+
 /// Costs of a lookup, and of finding one entity below the ancestors, in units of cpu_operator_cost.
 const LOOK: f64 = 2.0;
 
@@ -39,8 +42,9 @@ fn cft_under_support(fcinfo: pg_sys::FunctionCallInfo) -> Internal {
         match (*request.cast_mut_ptr::<pg_sys::Node>()).type_ {
             pg_sys::NodeTag::T_SupportRequestSelectivity => {
                 let request = &mut *request.cast_mut_ptr::<pg_sys::SupportRequestSelectivity>();
-                let Some(under) = Under::of(request.root, request.funcid, request.args) else { return nothing() };
-                request.selectivity = under.selectivity(request.root, request.varRelid);
+                let under = Under::of(request.root, request.funcid, request.args);
+                let share = under.map(|under| under.selectivity(request.root, request.varRelid));
+                request.selectivity = share.unwrap_or(UNKNOWN);
             }
             pg_sys::NodeTag::T_SupportRequestCost => {
                 let request = &mut *request.cast_mut_ptr::<pg_sys::SupportRequestCost>();

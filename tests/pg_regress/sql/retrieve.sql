@@ -75,10 +75,14 @@ CREATE FUNCTION plain_retrieve(question text, e vector, k int, up int, down int,
                LATERAL (SELECT CASE WHEN budget IS NULL AND p.relation = 'descendant' AND x.many > 100 THEN split_part(p.text, ' are: ', 1) || ' are: ' || x.many || ' entities.' ELSE p.text END) AS s(text)
          WHERE NOT EXISTS (SELECT FROM above AS a WHERE a.relative = p.entity AND a.tree IS NOT DISTINCT FROM p.tree
                               AND NOT EXISTS (SELECT FROM above AS b WHERE b.entity = p.entity AND b.relative = a.entity AND b.tree IS NOT DISTINCT FROM a.tree))
+    ), told AS (
+        -- Chunks are about what has a sentence, or has none to leave out.
+        SELECT array_agg(u.name ORDER BY u.place) AS names FROM names, unnest(names) WITH ORDINALITY AS u(name, place)
+         WHERE u.name IN (SELECT h.entity FROM h) OR u.name NOT IN (SELECT p.entity FROM cft_context_parts(names, up, down) AS p)
     ), near AS (
         SELECT DISTINCT ON (relative) place, relation, depth, relative
-          FROM (SELECT place, 'self' AS relation, 0 AS depth, name AS relative FROM names, unnest(names) WITH ORDINALITY AS u(name, place)
-                UNION ALL SELECT array_position(names, entity), relation, depth, relative FROM names, cft_context(names, up, down)) AS z
+          FROM (SELECT place, 'self' AS relation, 0 AS depth, name AS relative FROM told, unnest(names) WITH ORDINALITY AS u(name, place)
+                UNION ALL SELECT array_position(names, entity), relation, depth, relative FROM told, cft_context(names, up, down)) AS z
          ORDER BY relative, depth, relation COLLATE "C", place
     ), c AS (
         SELECT 'chunk', NULL, p.id::text, row_number() OVER (ORDER BY n.depth, p.embedding <=> e, n.place, n.relation COLLATE "C", n.relative COLLATE "C", p.id::text COLLATE "C") AS rank,
@@ -103,9 +107,11 @@ CREATE FUNCTION same(question text, e vector, k int, up int, down int, budget in
     SELECT (SELECT array_agg((source, document_id, rank, text, tokens)::text) FROM cft_retrieve(question, e, k, NULL, up, down, budget))
            IS NOT DISTINCT FROM (SELECT array_agg((p.source, p.id, p.rank, p.body, p.tokens)::text) FROM plain_retrieve(question, e, k, up, down, budget) AS p) $$;
 SELECT count(*) AS cases, count(*) FILTER (WHERE NOT same(question, e, k, up, down, budget)) AS different
-  FROM unnest('{Heart Clinic,"nephrology, then the heart clinic","east wing hospital home monitoring",nobody}'::text[]) AS question, unnest('{"[1,0,0.3]","[0,1,0]"}'::vector[]) AS e,
+  FROM unnest('{Heart Clinic,"nephrology, then the heart clinic","east wing hospital home monitoring","the heart clinic of medicine",nobody}'::text[]) AS question, unnest('{"[1,0,0.3]","[0,1,0]"}'::vector[]) AS e,
        generate_series(0, 2, 2) AS k, generate_series(1, 3, 2) AS up, generate_series(0, 1) AS down, unnest('{NULL,0,25,60}'::int[]) AS budget;
 SELECT source, rank, tokens FROM cft_retrieve('heart clinic', '[1,0,0.3]', k => 3, budget => 60);
+-- What is above another mention brings no chunks of its own: nephrology is below medicine, too.
+SELECT source, entity, why FROM cft_retrieve('the heart clinic of medicine', '[1,0,0.3]', k => 0, chunks => 10, down => 2);
 -- A hub: the nearest of its relatives, and how many there are besides; in a list with commas in names too.
 BEGIN;
 INSERT INTO tie SELECT 'organisation', 'Heart Clinic', format('room %s%s', i, CASE i WHEN 7 THEN ', upstairs' END) FROM generate_series(1, 90) AS i;

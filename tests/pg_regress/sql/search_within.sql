@@ -234,3 +234,22 @@ SELECT * FROM near(2);
 RESET enable_seqscan;
 DROP TABLE near_docs, near_entities, near_edges;
 DROP FUNCTION near;
+
+-- Where no image may be asked, a subtree counts as a small share, as with ltree: its documents are found by the index on entities, with exact distances.
+CREATE TABLE small_edges AS SELECT i / 10 AS parent, i AS child FROM generate_series(1, 2000) AS i;
+SELECT cft_attach('small_edges', ids => true);
+CREATE TABLE small AS SELECT i AS id, 1 + i % 2000 AS entity, 'b' AS body, ARRAY[cos(i), sin(i), i % 97 / 97.0]::vector(3) AS embedding FROM generate_series(1, 20000) AS i;
+CREATE INDEX ON small (entity);
+CREATE INDEX ON small USING hnsw (embedding vector_ip_ops);
+ANALYZE small;
+SELECT cft_attach_documents('small', entity => 'entity');
+CREATE FUNCTION small_recall() RETURNS numeric LANGUAGE sql AS $$
+    SELECT round(avg((d.id::text IN (SELECT n.document_id FROM cft_nearest_documents('[1,0,0]', 50, 'small_edges', '{150}', 'small') AS n))::int), 2)
+      FROM (SELECT id FROM small WHERE cft_under(entity, 150, 'small_edges') ORDER BY (embedding <#> '[1,0,0]') + 0 LIMIT 50) AS d $$;
+SELECT small_recall();
+SET cftrag.enable = off;
+SELECT small_recall();
+EXPLAIN (COSTS OFF) SELECT id FROM small WHERE cft_under(entity, 150, 'small_edges') ORDER BY embedding <#> '[1,0,0]' LIMIT 5;
+RESET cftrag.enable;
+DROP TABLE small, small_edges;
+DROP FUNCTION small_recall;
