@@ -183,7 +183,6 @@ SELECT cft_attach_embeddings('vectors');
 SELECT entity, round(score::numeric, 3) AS score, method FROM cft_resolve('kidneys', '[3,3,0]', 2);
 SELECT source, entity, why FROM cft_retrieve('kidneys', '[3,3,0]', k => 1, mode => 'ann_tree');
 CREATE SCHEMA "Tri gram";
--- (retrieve_1.out is of a server without it.)
 \set VERBOSITY terse
 CREATE EXTENSION pg_trgm SCHEMA "Tri gram";
 -- No names by trigrams that are no entities.
