@@ -144,9 +144,12 @@ fn of_edges<'a>(
     };
     let (parent, child) = (text_of(&names.parent), text_of(&names.child));
     let tree = names.tree.as_deref().map_or("NULL::text".into(), text_of);
+    // An UPDATE of a label changes the summaries that say it.
+    let label = names.label.as_deref().filter(|_| operation == Operation::Update).map(text_of);
+    let called = label.as_deref().unwrap_or("NULL");
     let mut statement = format!(
-        "SELECT array_agg(DISTINCT z.parent) FROM ({}) AS z(parent, child, tree) WHERE z.parent IS NOT NULL AND z.child IS NOT NULL",
-        changes(operation, &format!("{parent}, {child}, {tree}"))
+        "SELECT array_agg(DISTINCT z.parent) FROM ({}) AS z(parent, child, tree, label) WHERE z.parent IS NOT NULL AND z.child IS NOT NULL",
+        changes(operation, &format!("{parent}, {child}, {tree}, {called}"))
     );
     if said.column("leaves").is_some() && operation != Operation::Delete {
         // A child that had no parent before this statement may have returned with a summary of its former state.
@@ -158,6 +161,16 @@ fn of_edges<'a>(
         };
         statement =
             format!("SELECT ({statement}) || array_agg(z.child) FROM ({}{before}) AS z(child)", children("cft_new"));
+    }
+    if let Some(label) = label {
+        // The entity's own summary says what it is called.
+        let rows = |of: &str| format!("SELECT {child}, {label} FROM {of} AS r");
+        let (after, before) = (rows("cft_new"), rows("cft_old"));
+        statement = format!(
+            "SELECT ({statement}) || array_agg(z.child) FROM \
+             (SELECT n.child FROM ({after} EXCEPT {before}) AS n(child, label) INTERSECT \
+              SELECT o.child FROM ({before} EXCEPT {after}) AS o(child, label)) AS z WHERE z.child IS NOT NULL"
+        );
     }
     touched.push(Touched { summaries: table, entity, edges, twice: true, changed: Some(statement) });
 }

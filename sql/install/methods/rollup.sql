@@ -294,6 +294,7 @@ DECLARE
     done text := format('SELECT cftrag_internal.cft_rollup_done($1, $2, $3::%s, $4)', (
         SELECT p.proargtypes[2]::regtype FROM pg_proc AS p WHERE p.oid = 'cftrag_internal.cft_rollup_done'::regproc));
     node record;
+    called text[];
     said text;
     near text;
     tables record;
@@ -333,8 +334,9 @@ BEGIN
     LOOP
         before := summarized;
         FOR node IN SELECT x.entity, x.sources, x.inputs FROM cftrag_internal.cft_rollup_next(least(100, k - summarized)::int, edges, meant) AS x LOOP
+            called := ARRAY(SELECT coalesce(cftrag_internal.cft_label(u.name, tables.forest), u.name) FROM unnest(node.entity || node.sources) WITH ORDINALITY AS u(name, n) ORDER BY u.n);
             PERFORM set_config('search_path', path, true);
-            EXECUTE summarize INTO said USING node.entity, node.sources, node.inputs;
+            EXECUTE summarize INTO said USING called[1], called[2:], node.inputs;
             IF embed IS NOT NULL THEN
                 EXECUTE embed INTO near USING said;
             END IF;

@@ -51,6 +51,16 @@ CREATE TABLE sums (entity text, summary text);
 SELECT cft_attach_summaries('sums', edges => 'categories');
 SELECT inputs FROM cft_rollup_next(8, edges => 'categories') WHERE inputs <> '{}' ORDER BY 1;
 SELECT text FROM cftrag_internal.cft_sentences_of_neighbors('{2,16}', 1, 'categories');
+SELECT summarized FROM cft_rollup(edges => 'categories');
+SELECT entity, summary FROM sums WHERE entity IN ('3', '13') ORDER BY 1;
+-- A new label makes the summaries that say it due: of its entity, of its parents, and of what is above these.
+UPDATE categories SET name = 'Lights' WHERE id = 13;
+SELECT entity FROM sums WHERE summary IS NULL ORDER BY 1;
+SELECT summarized FROM cft_rollup(edges => 'categories');
+SELECT entity, summary FROM sums WHERE entity = '13';
+UPDATE categories SET name = name;
+UPDATE categories SET name = 'Lamps' WHERE id = 13;
+SELECT summarized FROM cft_rollup(edges => 'categories');
 DROP TABLE sums;
 
 -- In a table of labels, and in trees: the sentence does not say which where an entity has one tree.
