@@ -277,7 +277,7 @@ BEGIN
         reasons := array_append(reasons, r.lists);
     END LOOP;
     reasons := array(SELECT CASE WHEN mode = 'hybrid' THEN format('number %s of %s by reciprocal rank: %s', u.n, near, u.lists)
-                                 WHEN near < k THEN format('number %s of the %s documents that there are', u.n, near)
+                                 WHEN near < k THEN format('number %s of the %s documents that can be compared', u.n, near)
                                  ELSE format('number %s of the %s nearest documents', u.n, near) END
                        FROM unnest(reasons) WITH ORDINALITY AS u(lists, n) ORDER BY u.n);
     -- For an entity with very many descendants we give their number, not their names; with a budget, as many names as it has room for. The beginning of a

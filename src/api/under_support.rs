@@ -22,7 +22,7 @@ const MOST: f64 = 4_000.0;
 /// share, the more rows pgvector's HNSW index reads, at about 70 microseconds each; reading and sorting takes 0.6 each.)
 const MUCH: f64 = 600.0;
 
-/// The share of the rows if no image may be asked: what ltree assumes of `<@` without statistics.
+/// The share of the rows if no image may be asked: what PostgreSQL's `contsel` assumes of a point `<@` a box.
 const UNKNOWN: f64 = 0.001;
 
 /// Costs of a lookup, and of finding one entity below the ancestors, in units of cpu_operator_cost.

@@ -69,7 +69,9 @@ impl Seen {
         let label = named(&mut self.names, label, &mut self.room)?;
         let entity = named(&mut self.names, entity, &mut self.room)?;
         for entity in shared(&mut self.labels, label, entity, &mut self.room)?.into_iter().flatten() {
-            self.shared.entry(entity, || ())?;
+            if self.shared.entry(entity, || ())?.1 {
+                self.room.take(PER_ENTRY)?;
+            }
         }
         Ok(())
     }

@@ -235,7 +235,7 @@ RESET enable_seqscan;
 DROP TABLE near_docs, near_entities, near_edges;
 DROP FUNCTION near;
 
--- Where no image may be asked, a subtree counts as a small share, as with ltree: its documents are found by the index on entities, with exact distances.
+-- Where no image may be asked, a subtree counts as a thousandth of the rows: its documents are found by the index on entities, with exact distances.
 CREATE TABLE small_edges AS SELECT i / 10 AS parent, i AS child FROM generate_series(1, 2000) AS i;
 SELECT cft_attach('small_edges', ids => true);
 CREATE TABLE small AS SELECT i AS id, 1 + i % 2000 AS entity, 'b' AS body, ARRAY[cos(i), sin(i), i % 97 / 97.0]::vector(3) AS embedding FROM generate_series(1, 20000) AS i;
