@@ -11,4 +11,4 @@ WITH RECURSIVE above(n, tree, entity) AS (
       FROM above AS a JOIN {edges} AS r ON {is_next}
      WHERE {parent} IS NOT NULL AND ({tree} IS NULL) OPERATOR(pg_catalog.=) (a.tree IS NULL) AND COALESCE({tree}, '') COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) COALESCE(a.tree, '')
 )
-SELECT DISTINCT a.n FROM above AS a WHERE a.entity OPERATOR(pg_catalog.=) ANY ($2)
+SELECT DISTINCT a.n FROM above AS a WHERE a.entity OPERATOR(pg_catalog.=) ANY (SELECT t.entity COLLATE pg_catalog."C" FROM pg_catalog.unnest($2) AS t(entity))

@@ -25,7 +25,7 @@ there(entity) AS (
 ),
 -- What is below the entities of within, by edges of one tree.
 --within below(entity, tree) AS (
---within     SELECT {child} COLLATE pg_catalog."C", {tree} COLLATE pg_catalog."C" FROM {edges} AS r WHERE {parent} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) ANY ($4) AND {child} IS NOT NULL
+--within     SELECT {child} COLLATE pg_catalog."C", {tree} COLLATE pg_catalog."C" FROM {edges} AS r WHERE {parent} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) ANY (SELECT t.entity FROM pg_catalog.unnest($4) AS t(entity)) AND {child} IS NOT NULL
 --within --trees AND ({tree} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) ANY ($3) OR {tree} IS NULL AND EXISTS (SELECT FROM pg_catalog.unnest($3) AS t(tree) WHERE t.tree IS NULL))
 --within     UNION
 --within     SELECT {child} COLLATE pg_catalog."C", b.tree FROM below AS b JOIN {edges} AS r ON {parent} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) b.entity
@@ -33,7 +33,7 @@ there(entity) AS (
 --within ),
 name(entity) AS (
     SELECT n.entity FROM there AS n
---within WHERE n.entity OPERATOR(pg_catalog.=) ANY ($4) OR n.entity OPERATOR(pg_catalog.=) ANY (SELECT b.entity FROM below AS b)
+--within WHERE n.entity OPERATOR(pg_catalog.=) ANY (SELECT t.entity COLLATE pg_catalog."C" FROM pg_catalog.unnest($4) AS t(entity) UNION ALL SELECT b.entity FROM below AS b)
 ),
 aliased(alias, entity) AS (
     {aliases}

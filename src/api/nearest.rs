@@ -73,7 +73,7 @@ fn search(call: &Call, what: &str, table: Option<pg_sys::Oid>, filter: Option<pg
     ];
     let is_bounded = within.is_some() || filter.is_some();
     // `within` may select few rows or many: plan for the values.
-    let planning = if is_bounded { Planning::Custom } else { Planning::Generic };
+    let planning = if is_bounded { Planning::Custom } else { Planning::Generic(0) };
     let run = |what: &str| {
         run_into(&Statement::over(&encoding::decode(&statement(what)), &[]), planning, &values, rows.store())
     };

@@ -42,6 +42,16 @@ impl EntityType {
         }
     }
 
+    /// The type of arrays of it.
+    pub fn array_oid(self) -> pg_sys::Oid {
+        match self {
+            Self::Text => pg_sys::TEXTARRAYOID,
+            Self::Int4 => pg_sys::INT4ARRAYOID,
+            Self::Int8 => pg_sys::INT8ARRAYOID,
+            Self::Uuid => pg_sys::UUIDARRAYOID,
+        }
+    }
+
     /// The type's length, whether it is passed by value, and its alignment, as in pg_type.
     fn layout(self) -> (i32, bool, c_char) {
         match self {
@@ -109,8 +119,8 @@ impl EntityType {
         }
     }
 
-    /// The value whose text is this name.
-    fn value(self, name: &[u8]) -> Option<pg_sys::Datum> {
+    /// The value whose text is this name, if there is one.
+    pub fn value(self, name: &[u8]) -> Option<pg_sys::Datum> {
         if self == Self::Text {
             return Some(text_datum(name));
         }

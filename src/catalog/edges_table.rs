@@ -188,6 +188,12 @@ impl EdgesTable {
         }
     }
 
+    /// A number that grows by one when the table has become four times as large.
+    pub fn size_class(&self) -> u32 {
+        let is_plain = self.unsuitable().is_none();
+        if is_plain { (self.bytes() / u64::from(pg_sys::BLCKSZ) + 1).ilog2() / 2 } else { 0 }
+    }
+
     /// Bytes of the table's main fork.
     pub fn bytes(&self) -> u64 {
         // SAFETY: see oid(); plain tables have storage, callers check unsuitable() first.

@@ -9,15 +9,25 @@ use crate::catalog::trust;
 use crate::pg::encoding;
 use pgrx::prelude::*;
 use std::ffi::{CStr, CString};
+use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash, Hasher};
+use std::rc::Rc;
 
 /// The text of a statement, and the tables that it names.
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Statement {
-    sql: CString,
+    sql: Rc<CStr>,
+    /// Of the text, which may be of some thousand bytes.
+    hash: u64,
     tables: Vec<pg_sys::Oid>,
     /// Whether it is prepared past forced row-level security. Such a plan serves no other caller, and PostgreSQL's
     /// revalidation does not notice the difference.
     no_force: bool,
+}
+
+impl Hash for Statement {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        (self.hash, self.no_force).hash(state);
+    }
 }
 
 impl Statement {
@@ -30,7 +40,8 @@ impl Statement {
             require_schema_usage(table.schema());
         }
         Self {
-            sql,
+            hash: BuildHasherDefault::<DefaultHasher>::default().hash_one(&sql),
+            sql: sql.into(),
             tables: tables.iter().map(|table| table.oid()).collect(),
             no_force: trust::is_past_forced_policies(),
         }

@@ -16,7 +16,7 @@
 
 #![expect(unsafe_code, reason = "trigger data, locks and snapshots")]
 
-use crate::call::fmgr::{Call, text_array};
+use crate::call::fmgr::Call;
 use crate::catalog::attach_line::attach_hint;
 use crate::catalog::columns::{Column, Columns};
 use crate::catalog::edges_table::EdgesTable;
@@ -201,7 +201,7 @@ pub fn walk(of: Source<'_>, edge: &Edge) -> Fallible<Below> {
     };
     reference::answer(
         of,
-        text_array(&[parent]),
+        &[parent.as_slice()],
         Reach::levels(ALL, 0),
         &mut Sink::Nodes { take: &mut take, own: false },
     )?;

@@ -5,7 +5,7 @@
 
 #![expect(unsafe_code, reason = "the executor's interface")]
 
-use crate::call::fmgr::{Rows, text_array, text_bytes};
+use crate::call::fmgr::{Rows, text_bytes};
 use crate::call::{fmgr, work_memory};
 use crate::catalog::attached_table::AttachedTable;
 use crate::pg::invalidation::Cached;
@@ -358,14 +358,9 @@ impl Scan {
             Served::Only(taken) => taken,
         };
         crate::serve::walk::give_back(walk);
-        let entities = match taken {
-            0 if self.many => entity,
-            0 => fmgr::array_of(entity),
-            _ => text_array(&names[taken..]),
-        };
         // SAFETY: the caller's promise.
         let rows = kept.unwrap_or_else(|| unsafe { self.store(state) });
-        crate::serve::walk::by_reference(&opened, entities, reach, &mut Sink::Rows(rows)).unwrap_or_report();
+        crate::serve::walk::by_reference(&opened, &names[taken..], reach, &mut Sink::Rows(rows)).unwrap_or_report();
         read(rows)
     }
 

@@ -70,15 +70,15 @@ pub fn check_levels(reach: Reach) -> Fallible<()> {
 pub fn answer_of(
     of: &AttachedTable,
     names: &[&[u8]],
-    array: impl Fn() -> pg_sys::Datum,
+    _array: impl Fn() -> pg_sys::Datum,
     reach: Reach,
     sink: &mut Sink,
 ) -> Fallible<()> {
     let labels = if sink.takes_labels() { of.open_label_table()? } else { None };
-    let Some(labels) = labels else { return walk::answer(of, names, array, reach, sink) };
+    let Some(labels) = labels else { return walk::answer(of, names, reach, sink) };
     let ask = |take: &mut dyn FnMut(&[Relative<'_>]) -> Fallible<()>| {
         let mut take = |rows: &[Relative<'_>]| labelled(&labels, rows, take);
-        walk::answer(of, names, &array, reach, &mut Sink::Nodes { take: &mut take, own: false })
+        walk::answer(of, names, reach, &mut Sink::Nodes { take: &mut take, own: false })
     };
     match sink {
         Sink::Rows(rows) => ask(&mut |relatives| {

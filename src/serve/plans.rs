@@ -1,4 +1,4 @@
-//! Statements that we run through SPI, their plans cached by statement text and tables (catalog/statement.rs).
+//! Statements that we run through SPI, their plans cached by statement text and tables (catalog/statement.rs), and by how they were planned.
 //!
 //! They run under the caller's active snapshot and rights, with read_only = true. (pgrx's Spi client switches to read-write once the transaction
 //! has an xid, and then takes a new snapshot.) A plan in use, here or further up the stack (a policy may call us again), is not freed.
@@ -22,17 +22,23 @@ struct CachedPlan {
     users: usize,
 }
 
+type Key = (Statement, Planning);
+
 thread_local! {
-    static KEPT: RefCell<HashMap<Statement, CachedPlan>> = RefCell::new(HashMap::new());
+    static KEPT: RefCell<HashMap<Key, CachedPlan>> = RefCell::new(HashMap::new());
 }
 
+/// A parameter: its type, and a value or NULL.
+pub type Value = (pg_sys::Oid, Option<pg_sys::Datum>);
+
 /// Which values a plan is made for.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Planning {
     /// PostgreSQL decides.
     Auto,
-    /// Any values: they do not change which plan is best.
-    Generic,
+    /// Any values: they do not change which plan is best. The plan serves tables of this size only (EdgesTable::size_class): a plan for an empty table would
+    /// otherwise stay until ANALYZE.
+    Generic(u32),
     /// Each call's own values: they change which plan is best.
     Custom,
 }
@@ -41,7 +47,7 @@ pub enum Planning {
 pub fn run_into(
     statement: &Statement,
     planning: Planning,
-    values: &[(pg_sys::Oid, Option<pg_sys::Datum>)],
+    values: &[Value],
     store: *mut pg_sys::Tuplestorestate,
 ) -> u64 {
     error_context::with_error_context(Some(statement.sql()), || {
@@ -140,14 +146,14 @@ pub fn with_settings<T>(settings: &[(&CStr, &CStr)], work: impl FnOnce() -> T) -
 
 /// Marks a plan as in use while this value lives. A PostgreSQL ERROR unwinds through its owner as a panic, so it is always dropped.
 struct Used {
-    statement: Statement,
+    key: Key,
     plan: pg_sys::SPIPlanPtr,
 }
 
 impl Drop for Used {
     fn drop(&mut self) {
         KEPT.with_borrow_mut(|kept| {
-            if let Some(kept) = kept.get_mut(&self.statement) {
+            if let Some(kept) = kept.get_mut(&self.key) {
                 kept.users -= 1;
             }
         });
@@ -157,13 +163,13 @@ impl Drop for Used {
 /// # Safety
 /// SPI is connected.
 unsafe fn plan(statement: &Statement, planning: Planning, types: &mut [pg_sys::Oid]) -> Used {
-    let used = |plan| Used { statement: statement.clone(), plan };
-    if let Some(plan) = known(statement) {
-        return used(plan);
+    let key = (statement.clone(), planning);
+    if let Some(plan) = known(&key) {
+        return Used { key, plan };
     }
     let options = match planning {
         Planning::Auto => 0,
-        Planning::Generic => pg_sys::CURSOR_OPT_GENERIC_PLAN,
+        Planning::Generic(_) => pg_sys::CURSOR_OPT_GENERIC_PLAN,
         Planning::Custom => pg_sys::CURSOR_OPT_CUSTOM_PLAN,
     };
     // SAFETY: the caller's promise; SPI_prepare_cursor raises on a bad statement.
@@ -172,18 +178,17 @@ unsafe fn plan(statement: &Statement, planning: Planning, types: &mut [pg_sys::O
     };
     assert!(!plan.is_null(), "SPI_prepare_cursor raises or plans");
     // Code called meanwhile may have prepared the same statement.
-    if let Some(plan) = known(statement) {
-        return used(plan);
+    if let Some(plan) = known(&key) {
+        return Used { key, plan };
     }
     // SAFETY: prepared above; from here on we must free it.
     unsafe { pg_sys::SPI_keepplan(plan) };
-    let used = used(plan);
-    KEPT.with_borrow_mut(|kept| kept.insert(statement.clone(), CachedPlan { plan, users: 1 }));
+    KEPT.with_borrow_mut(|kept| kept.insert(key.clone(), CachedPlan { plan, users: 1 }));
     while let Some(idle) = one_too_many() {
         // SAFETY: a saved plan that is not in use, and no longer in the cache.
         unsafe { pg_sys::SPI_freeplan(idle) };
     }
-    used
+    Used { key, plan }
 }
 
 /// Removes a plan that is not in use from the cache, if the cache has too many.
@@ -192,16 +197,16 @@ fn one_too_many() -> Option<pg_sys::SPIPlanPtr> {
         if kept.len() <= PLANS {
             return None;
         }
-        let (statement, _) = kept.iter().find(|(_, kept)| kept.users == 0)?;
-        let statement = statement.clone();
-        kept.remove(&statement).map(|kept| kept.plan)
+        let (key, _) = kept.iter().find(|(_, kept)| kept.users == 0)?;
+        let key = key.clone();
+        kept.remove(&key).map(|kept| kept.plan)
     })
 }
 
 /// The cached plan of that statement, if any, with one more user.
-fn known(statement: &Statement) -> Option<pg_sys::SPIPlanPtr> {
+fn known(key: &Key) -> Option<pg_sys::SPIPlanPtr> {
     KEPT.with_borrow_mut(|kept| {
-        let kept = kept.get_mut(statement)?;
+        let kept = kept.get_mut(key)?;
         kept.users += 1;
         Some(kept.plan)
     })

@@ -4,6 +4,7 @@
 
 #![expect(unsafe_code, reason = "SPI, called directly")]
 
+use crate::call::entity_value::EntityType;
 use crate::call::fmgr::{Rows, text_array, text_array_of, text_bytes, text_datum};
 use crate::call::work_memory;
 use crate::call::work_memory::Room;
@@ -11,16 +12,20 @@ use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::column_rules::check_position;
 use crate::catalog::columns::{ColumnNames, Columns};
 use crate::catalog::edges_table::EdgesTable;
+use crate::catalog::privileges::require_schema_usage;
 use crate::catalog::statement::Statement;
-use crate::catalog::{columns, name};
+use crate::catalog::{columns, name, trust};
 use crate::error;
 use crate::error::Fallible;
 use crate::pg::compat;
+use crate::pg::invalidation;
+use crate::pg::invalidation::Cached;
 use crate::serve::asked::{Question, Reach};
-use crate::serve::plans::{execute, into_store};
+use crate::serve::plans::{Planning, Value, execute, into_store, run_into};
 use crate::serve::sink::{Relative, Sibling, Sink, Take};
 use cftrag_core::NoRoom;
 use pgrx::pg_sys;
+use std::convert::Infallible;
 
 const TEMPLATE: &str = include_str!("../../sql/reference.sql");
 
@@ -70,6 +75,21 @@ impl<'a> Source<'a> {
 }
 
 impl Source<'_> {
+    /// The type in which the recursion compares entities: the columns' own where values are equal if and only if their texts are, and a cast of it to text
+    /// is PostgreSQL's.
+    fn key(self) -> EntityType {
+        let types = [self.columns.parent, self.columns.child].map(|column| pg_sys::Oid::from(column.type_oid));
+        let all =
+            |of: &[pg_sys::Oid]| types.iter().all(|one| of.contains(one) && !compat::has_cast_to_text((*one).into()));
+        if all(&[pg_sys::INT2OID, pg_sys::INT4OID, pg_sys::INT8OID]) {
+            EntityType::Int8
+        } else if all(&[pg_sys::UUIDOID]) {
+            EntityType::Uuid
+        } else {
+            EntityType::Text
+        }
+    }
+
     /// SQL for whether a row's child is that name, in a form that can use a plain index on the column. It compares texts; for integers and uuid,
     /// also the value that the name stands for.
     fn is_child(self, name: &str) -> String {
@@ -98,22 +118,72 @@ fn labelled<'a>(of: &'a AttachedTable, labels: Option<&'a AttachedTable>) -> Opt
 }
 
 /// The lines of a template that are part of the statement: those for labels or for no labels, and those for trees if trees are given.
-fn lines(template: &str, has_labels: bool, trees: Option<pg_sys::Datum>) -> String {
+fn lines(template: &str, has_labels: bool, in_trees: bool) -> String {
     let template = template.replace(if has_labels { "--label" } else { "--no label" }, "");
-    without_comments(&if trees.is_some() { template.replace("--trees", "") } else { template })
+    without_comments(&if in_trees { template.replace("--trees", "") } else { template })
+}
+
+/// What the statement of cft_context depends on, besides the table: it is made once, and again when a catalog has changed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Shape {
+    /// $1 is an array.
+    many: bool,
+    trees: bool,
+    labels: bool,
+    /// Labels of the entities, too.
+    entity_labels: bool,
+    own_rows: bool,
+    no_force: bool,
+}
+
+/// Statements kept.
+const MOST: usize = 64;
+
+thread_local! {
+    static STATEMENTS: Cached<(pg_sys::Oid, Shape), Statement> = const { Cached::new(MOST, invalidation::catalogs) };
 }
 
 /// The statement of cft_context for one table, with what the sink takes: labels of its own column, an entity's own rows.
-fn statement(of: Source<'_>, trees: Option<pg_sys::Datum>, sink: &Sink) -> String {
-    let has_labels = of.names.label.is_some() && sink.takes_labels();
+fn statement(of: Source<'_>, many: bool, trees: Option<pg_sys::Datum>, sink: &Sink) -> Statement {
+    let shape = Shape {
+        many,
+        trees: trees.is_some(),
+        labels: of.names.label.is_some() && sink.takes_labels(),
+        entity_labels: !matches!(sink, Sink::Rows(_)),
+        own_rows: sink.takes_own_rows(),
+        no_force: trust::is_past_forced_policies(),
+    };
+    require_schema_usage(of.table.schema());
+    let make = || Ok::<_, Infallible>(Statement::over(&text(of, shape), &[of.table]));
+    let Ok(statement) = STATEMENTS.with(|all| all.get((of.table.oid(), shape), make));
+    statement
+}
+
+fn text(of: Source<'_>, shape: Shape) -> String {
     let mut template = TEMPLATE.to_string();
-    if !matches!(sink, Sink::Rows(_)) {
-        template = template.replace(if has_labels { "--entity label" } else { "--no entity label" }, "");
+    if let (false, Some(rest)) = (shape.many, TEMPLATE.find("e(tree, parent, child)")) {
+        template = format!(
+            "WITH RECURSIVE question(entity, place) AS NOT MATERIALIZED (SELECT $1, 1::pg_catalog.int8),\n{}",
+            &TEMPLATE[rest..]
+        );
     }
-    if sink.takes_own_rows() {
+    if of.key() != EntityType::Text {
+        template = template.replace("COLLATE {parent_collation}", "").replace("COLLATE {child_collation}", "");
+    }
+    if shape.entity_labels {
+        template = template.replace(if shape.labels { "--entity label" } else { "--no entity label" }, "");
+    }
+    if shape.own_rows {
         template = template.replace("--own", "");
     }
-    fill(&lines(&template, has_labels, trees), &of.values(has_labels.then_some(of)))
+    let mut values = of.values(shape.labels.then_some(of));
+    if of.key() != EntityType::Text {
+        let column = |name: &str| format!("r.{}", name::quote(name));
+        let (parent, child) = (column(&of.names.parent), column(&of.names.child));
+        let is_labelled = format!("{child} OPERATOR(pg_catalog.=) u.name");
+        values.splice(0..0, [("{parent}", parent), ("{child}", child), ("{is_labelled}", is_labelled)]);
+    }
+    fill(&lines(&template, shape.labels, shape.trees), &values)
 }
 
 /// A column as text: what its type's output function gives, as in the image (catalog/column_value.rs). A cast gives the same text, and can use an
@@ -161,12 +231,21 @@ fn fill(template: &str, values: &[(&str, String)]) -> String {
     out
 }
 
-/// Answers by the reference query. `entities` is a text[] value. Raises what the table itself would raise (42501, ...).
-pub fn answer(of: Source<'_>, entities: pg_sys::Datum, reach: Reach, sink: &mut Sink) -> Fallible<()> {
-    let types = [pg_sys::TEXTARRAYOID, pg_sys::INT4OID, pg_sys::INT4OID, pg_sys::TEXTARRAYOID];
-    let Reach { up, down, trees, .. } = reach;
-    let values = [entities, pg_sys::Datum::from(up), pg_sys::Datum::from(down), trees.unwrap_or(entities)];
-    run(Statement::over(&statement(of, trees, sink), &[of.table]), types, values, sink)
+/// A call about more entities than this is worth a plan of its own.
+const MANY: usize = 1000;
+
+/// Answers by the reference query. Raises what the table itself would raise (42501, ...).
+pub fn answer(of: Source<'_>, names: &[&[u8]], reach: Reach, sink: &mut Sink) -> Fallible<()> {
+    let (key, Reach { up, down, trees, .. }) = (of.key(), reach);
+    let entities = match names {
+        [name] => (key.oid(), key.value(name)),
+        names => (key.array_oid(), Some(key.array(names.iter().copied())?)),
+    };
+    let statement = statement(of, names.len() != 1, trees, sink);
+    let planning = if names.len() > MANY { Planning::Custom } else { Planning::Generic(of.table.size_class()) };
+    let levels = [up, down].map(|levels| (pg_sys::INT4OID, Some(pg_sys::Datum::from(levels))));
+    let values = [entities, levels[0], levels[1], (pg_sys::TEXTARRAYOID, trees)];
+    run(&statement, planning, &values, sink)
 }
 
 /// Passes the labels of the entities, a text[] value, to `add` in that order, by the definition (sql/labels.sql). The table has a column of labels.
@@ -225,7 +304,7 @@ pub fn below(
     let source = Source::of(of);
     let mut values = source.values(None);
     values.extend([("{is_child}", source.is_child("u.name")), ("{is_next}", source.is_child("a.entity"))]);
-    let statement = Statement::over(&fill(&lines(BELOW, false, trees), &values), &[&of.table]);
+    let statement = Statement::over(&fill(&lines(BELOW, false, trees.is_some()), &values), &[&of.table]);
     let (mut numbers, mut done) = (Vec::new(), Ok(()));
     execute(&statement, [pg_sys::TEXTARRAYOID; 3], [names, tops, trees.unwrap_or(tops)], None, |rows| {
         let count = rows.numvals as usize;
@@ -252,7 +331,7 @@ pub fn roots(of: &AttachedTable, labels: Option<&AttachedTable>, trees: Option<p
         values.push(("{position}", format!("r.{}", name::quote(position))));
         values.push(("{is_child}", Source::of(of).is_child("z.root")));
     }
-    let sql = fill(&lines(&template, from.is_some(), trees), &values);
+    let sql = fill(&lines(&template, from.is_some(), trees.is_some()), &values);
     let statement = Statement::over(&sql, &tables(of, labels));
     match trees {
         Some(trees) => into_store(&statement, [pg_sys::TEXTARRAYOID], [trees], rows.store()),
@@ -281,7 +360,7 @@ pub fn entities(
     let mut values = Source::of(of).values(from);
     values.extend([("{aliases}", if also.is_empty() { none() } else { also.join(" UNION ALL ") }), ("{named}", named)]);
     let template = if question.within.is_some() { ENTITIES.replace("--within", "") } else { ENTITIES.to_string() };
-    let sql = fill(&lines(&template, from.is_some(), question.trees), &values);
+    let sql = fill(&lines(&template, from.is_some(), question.trees.is_some()), &values);
     let mut all = tables(of, labels);
     all.extend(aliases.iter().map(|of| &of.table));
     let Question { text, trees, within, overlapping } = *question;
@@ -334,16 +413,11 @@ fn tables<'a>(of: &'a AttachedTable, labels: Option<&'a AttachedTable>) -> Vec<&
 
 /// Runs the statement of cft_context. Its rows go to a tuplestore, on disk beyond work_mem, and from there, entity by entity, to the function
 /// that takes the parts.
-fn run<const N: usize>(
-    statement: Statement,
-    types: [pg_sys::Oid; N],
-    values: [pg_sys::Datum; N],
-    sink: &mut Sink,
-) -> Fallible<()> {
+fn run(statement: &Statement, planning: Planning, values: &[Value], sink: &mut Sink) -> Fallible<()> {
     let mut copied;
     let take: Take<'_> = match sink {
         Sink::Rows(rows) => {
-            into_store(&statement, types, values, rows.store());
+            run_into(statement, planning, values, rows.store());
             return Ok(());
         }
         Sink::Parts(take) | Sink::Nodes { take, .. } => take,
@@ -356,7 +430,7 @@ fn run<const N: usize>(
     // SAFETY: our own tuplestore; after an ERROR the abort frees it.
     unsafe {
         let store = pg_sys::tuplestore_begin_heap(false, false, pg_sys::work_mem);
-        into_store(&statement, types, values, store);
+        run_into(statement, planning, values, store);
         let done = each_entity(store, take);
         pg_sys::tuplestore_end(store);
         done

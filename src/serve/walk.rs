@@ -3,7 +3,6 @@
 //! `KEEP_WALKS` workspaces are kept between calls, each within `KEEP_BYTES`. A walk runs in steps of `CELLS`, so that no image
 //! lock is held for long and a cancel takes effect between them.
 
-use crate::call::fmgr::text_array;
 use crate::call::tuple::HEADERS;
 use crate::call::{fmgr, work_memory};
 use crate::catalog::attached_table::AttachedTable;
@@ -26,7 +25,6 @@ use crate::{error, guc};
 use cftrag_core::{Image, Interruptible, Step, Walk};
 use pgrx::check_for_interrupts;
 use pgrx::pg_sys::panic::ErrorReport;
-use pgrx::prelude::*;
 use std::cell::{Cell, RefCell};
 
 /// Edge slots visited before the lock is released: about a millisecond, so that no writer waits longer for a reader.
@@ -60,13 +58,7 @@ thread_local! {
 
 /// Answers from an opened table, with the labels of its own column; the levels are in range. Callers may walk several times: the caller's snapshot
 /// holds for all walks, in the image or not. Errors: 53400, 53200 (memory), 54000 (a text that is too long).
-pub fn answer(
-    of: &AttachedTable,
-    names: &[&[u8]],
-    array: impl Fn() -> pg_sys::Datum,
-    reach: Reach,
-    sink: &mut Sink,
-) -> Fallible<()> {
+pub fn answer(of: &AttachedTable, names: &[&[u8]], reach: Reach, sink: &mut Sink) -> Fallible<()> {
     let mut walk = workspace()?;
     walk.answer_own_rows(sink.takes_own_rows());
     walk.answer_labels(of.columns.has_labels() && sink.takes_labels());
@@ -76,15 +68,15 @@ pub fn answer(
             asked(of, &ticket, &walk);
         }
         Served::Only(taken) => {
-            let array = if taken == 0 { array() } else { text_array(&names[taken..]) };
+            let rest = &names[taken..];
             match sink {
                 Sink::Text(answer) if of.columns.has_labels() => answer.is_unclear = true,
                 Sink::Text(answer) => {
                     let mut out = Sentences::after(walk.written())?;
-                    by_reference(of, array, reach, &mut Sink::Parts(&mut |rows| out.add(rows)))?;
+                    by_reference(of, rest, reach, &mut Sink::Parts(&mut |rows| out.add(rows)))?;
                     answer.text = fmgr::text_of(out.as_bytes())?;
                 }
-                sink => by_reference(of, array, reach, sink)?,
+                sink => by_reference(of, rest, reach, sink)?,
             }
         }
     }
@@ -197,9 +189,9 @@ pub fn asked(of: &AttachedTable, ticket: &Ticket, walk: &Walk) {
     settle_now_and_then(of, ticket, walk.counters().slots_visited);
 }
 
-/// Answers by the reference query. `entities` is a text[] value.
-pub fn by_reference(of: &AttachedTable, entities: pg_sys::Datum, reach: Reach, sink: &mut Sink) -> Fallible<()> {
-    reference::answer(Source::of(of), entities, reach, sink)
+/// Answers by the reference query.
+pub fn by_reference(of: &AttachedTable, names: &[&[u8]], reach: Reach, sink: &mut Sink) -> Fallible<()> {
+    reference::answer(Source::of(of), names, reach, sink)
 }
 
 /// Continues a walk after its first step, in slices; learns the xids that it meets.

@@ -37,7 +37,7 @@ pub fn there<'n>(of: &AttachedTable, names: &[&'n [u8]], trees: Option<pg_sys::D
         Ok(())
     };
     // Rows of itself show an entity that has no relatives.
-    walk::answer(of, names, || text_array(names), reach, &mut Sink::Nodes { take: &mut take, own: true })?;
+    walk::answer(of, names, reach, &mut Sink::Nodes { take: &mut take, own: true })?;
     Ok(found)
 }
 
