@@ -80,15 +80,11 @@ LANGUAGE c STABLE PARALLEL SAFE COST 5
 AS 'MODULE_PATHNAME', 'cft_meant_documents_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_meant_documents(regclass) IS 'the table of documents that is named, or else the only attached one in search_path';
 
--- A value of a column, given as SQL (d.title), as a text: by the output function of its type, as SELECT shows it. Only a superuser can create a cast of
--- a built-in type to text; any role can create one for its own type, at any time. So for other types we use concat(), which calls the output function.
+-- A value of a column, given as SQL (d.title), as text: by the output function of its type, as SELECT shows it (src/catalog/column_sql.rs). Every column
+-- of a user's that becomes text does so by this, and no operator is given a value of a type that is not the server's.
 CREATE FUNCTION cftrag_internal.cft_as_text(value text, relation regclass, column_name name)
-RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE COST 50 SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    RETURN (SELECT CASE WHEN cftrag_internal.cft_is_builtin(a.atttypid::regtype) THEN value || '::pg_catalog.text'
-                        ELSE '(CASE WHEN pg_catalog.num_nulls(' || value || ') = 0 THEN pg_catalog.concat(' || value || ') END)' END
-              FROM pg_attribute AS a WHERE a.attrelid = relation AND a.attname = column_name);
-END $$;
+RETURNS text LANGUAGE c STABLE STRICT PARALLEL SAFE COST 10
+AS 'MODULE_PATHNAME', 'cft_as_text_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_as_text(text, regclass, name) IS 'a value of a column as a text, as SQL';
 
 -- The registrations by a trigger function, whatever the caller may read: those on a table, those of the tables that belong to another, or all of
@@ -283,9 +279,7 @@ BEGIN
     IF tokens IS NOT NULL AND NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = documents AND attname = tokens AND atttypid IN (21, 23, 20)) THEN
         RAISE EXCEPTION 'column "%" of table % is no integer', tokens, documents USING ERRCODE = 'datatype_mismatch';
     END IF;
-    IF metadata IS NOT NULL AND NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = documents AND attname = metadata AND atttypid = 'jsonb'::regtype) THEN
-        RAISE EXCEPTION 'column "%" of table % is no jsonb', metadata, documents USING ERRCODE = 'datatype_mismatch';
-    END IF;
+    PERFORM cftrag_internal.cft_has_metadata(documents, metadata, 1) WHERE metadata IS NOT NULL;
     IF search IS NOT NULL THEN
         PERFORM cftrag_internal.cft_search_by(documents, search);
     END IF;
@@ -396,14 +390,14 @@ END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_attached_documents(regclass) IS 'an attached table of documents, its columns, and its mapping to entities';
 
 -- The condition that joins a document (d, or n.key) to a row of a mapping (m), as SQL. It compares with the types' operator, or as texts where a cast
--- between the two types could be an ordinary role's.
+-- of one of the types could be an ordinary role's.
 CREATE FUNCTION cftrag_internal.cft_same(relation regclass, id name, mapping regclass, mapping_document name, value text)
 RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     document text := CASE value WHEN 'd' THEN 'd.' || quote_ident(id) ELSE value END;
     mapped text := 'm.' || quote_ident(mapping_document);
 BEGIN
-    RETURN (SELECT CASE WHEN a.atttypid = b.atttypid OR cftrag_internal.cft_is_builtin(a.atttypid::regtype) AND cftrag_internal.cft_is_builtin(b.atttypid::regtype)
+    RETURN (SELECT CASE WHEN cftrag_internal.cft_is_builtin(a.atttypid::regtype) AND cftrag_internal.cft_is_builtin(b.atttypid::regtype)
                         THEN document || ' = ' || mapped
                         ELSE cftrag_internal.cft_as_text(document, relation, id) || ' COLLATE "C" = ' || cftrag_internal.cft_as_text(mapped, mapping, mapping_document) END
               FROM pg_attribute AS a, pg_attribute AS b WHERE a.attrelid = relation AND a.attname = id AND b.attrelid = mapping AND b.attname = mapping_document);
@@ -449,13 +443,17 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_is_within(text, regclass, name) IS 'whether an entity is within others, as SQL';
 
--- Whether a document (d) has the metadata $n, as SQL. 55000 if the documents have none, or they are embeddings of entities.
+-- Whether a document (d) has the metadata $n, as SQL. 55000 if the documents have none, or they are embeddings of entities; 42804 if the column is no
+-- jsonb: any role could have made a cast of its own type to jsonb.
 CREATE FUNCTION cftrag_internal.cft_has_metadata(relation regclass, metadata name, parameter integer)
 RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
     IF metadata IS NULL THEN
         RAISE EXCEPTION '% is attached without metadata', relation USING ERRCODE = 'object_not_in_prerequisite_state',
             HINT = 'Attach documents with cft_attach_documents, metadata => their column of type jsonb; embeddings of entities have none.';
+    END IF;
+    IF NOT EXISTS (SELECT FROM pg_attribute AS a WHERE a.attrelid = relation AND a.attname = metadata AND a.atttypid = 'jsonb'::regtype) THEN
+        RAISE EXCEPTION 'column "%" of table % is no jsonb', metadata, relation USING ERRCODE = 'datatype_mismatch';
     END IF;
     RETURN format(' AND d.%I @> $%s', metadata, parameter);
 END $$;

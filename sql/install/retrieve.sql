@@ -456,8 +456,9 @@ BEGIN
     SELECT n.nspname INTO trgm FROM pg_extension AS x JOIN pg_namespace AS n ON n.oid = x.extnamespace WHERE x.extname = 'pg_trgm';
     -- Comparing takes as long as the mention is: of 1,000 bytes, with 26,000 names, 6 s.
     IF FOUND AND octet_length(mention) <= 255 THEN
-        SELECT string_agg(format('SELECT r.%1$I::text COLLATE "C" AS name, r.%2$I::text AS called FROM %3$s AS r WHERE r.%2$I::text OPERATOR(%4$I.%%) $1 AND r.%1$I IS NOT NULL', t.entity, t.called, t.relation, trgm),
-                   ' UNION ALL ')
+        SELECT string_agg(format('SELECT %1$s COLLATE "C" AS name, %2$s AS called FROM %3$s AS r WHERE %2$s OPERATOR(%4$I.%%) $1 AND %1$s IS NOT NULL',
+                                 cftrag_internal.cft_as_text('r.' || quote_ident(t.entity), t.relation, t.entity),
+                                 cftrag_internal.cft_as_text('r.' || quote_ident(t.called), t.relation, t.called), t.relation, trgm), ' UNION ALL ')
           INTO called FROM (SELECT n.* FROM cftrag_internal.cft_name_tables(f.edges) AS n
                             UNION ALL SELECT f.edges, o.name, o.name FROM unnest(ARRAY[f.parent, f.child]) AS o(name) WHERE f.by_name) AS t;
     END IF;

@@ -1,11 +1,14 @@
-//! cft_meant_edges and cft_meant_documents: the table that a call means if it names none. cft_is_builtin and cft_counts: the rules of trust
-//! (catalog/trust.rs), for SQL that attaches and reads tables.
+//! cft_meant_edges and cft_meant_documents: the table that a call means if it names none. cft_is_builtin, cft_counts and cft_as_text: the rules of
+//! trust (catalog/trust.rs, catalog/column_sql.rs), for SQL that attaches and reads tables.
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
-use crate::call::fmgr::Call;
+use crate::call::fmgr::{Call, text_value};
 use crate::catalog::registration::Functions;
-use crate::catalog::{registration_cache, trust};
+use crate::catalog::{column_sql, registration_cache, trust};
+use crate::error::Fallible;
+use crate::pg::encoding;
+use pgrx::Internal;
 use pgrx::prelude::*;
 
 /// `cft_is_builtin(type regtype) -> boolean`: whether its casts are a superuser's code: it is a type of the server, or a domain over one. STRICT.
@@ -14,6 +17,23 @@ fn cft_is_builtin(fcinfo: pg_sys::FunctionCallInfo) -> bool {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     call.oid(0).is_some_and(trust::is_builtin)
+}
+
+/// `cft_as_text(value text, relation regclass, column_name name) -> text`: SQL that gives a value of the column, which is given as SQL, as text.
+/// STRICT; NULL if there is no such column.
+#[pg_extern(sql = false)]
+fn cft_as_text(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
+    // SAFETY: our own fcinfo; the last argument is a name, which is NUL-terminated; system cache lookups.
+    let (value, type_oid) = unsafe {
+        let call = Call::new(fcinfo);
+        let (Some(value), Some(table), Some(name)) = (call.text(0), call.oid(1), call.arg(2)) else {
+            return Ok(Internal::from(None));
+        };
+        let number = pg_sys::get_attnum(table, name.cast_mut_ptr());
+        (encoding::decode(value), pg_sys::getBaseType(pg_sys::get_atttype(table, number)))
+    };
+    let sql = (type_oid != pg_sys::InvalidOid).then(|| column_sql::as_text(&value, u32::from(type_oid)));
+    Ok(Internal::from(sql.map(|sql| text_value(&encoding::encode(&sql))).transpose()?))
 }
 
 /// `cft_counts(relation regclass, other regclass) -> boolean`: whether the owner of `relation` may say that it belongs to `other`. STRICT; false

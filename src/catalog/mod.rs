@@ -6,6 +6,7 @@
 pub mod attach_line;
 pub mod attached_table;
 pub mod column_rules;
+pub mod column_sql;
 pub mod column_value;
 pub mod columns;
 pub mod edges_table;

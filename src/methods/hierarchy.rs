@@ -12,13 +12,12 @@ use crate::call::work_memory::Room;
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::privileges::require_readable;
 use crate::catalog::statement::Statement;
-use crate::catalog::{column_rules, column_value, name};
+use crate::catalog::{column_rules, column_sql, column_value, name};
 use crate::error;
 use crate::error::Fallible;
 use crate::methods::rows::{Tuple, scan};
 use crate::pg::encoding;
 use crate::pg::interrupt::{ROWS_BETWEEN_CHECKS, check_interrupts};
-use crate::serve::reference;
 use cftrag_core::{Interruptible, NameId, Names};
 use cftrag_methods::{Encoding, MAX_HEIGHT, Network};
 use pgrx::check_for_interrupts;
@@ -94,8 +93,8 @@ fn read(call: &Call) -> Fallible<Graph> {
     };
     let sql = format!(
         "SELECT {}, {}, {weight} FROM {} AS r",
-        reference::text_of(&graph, &a),
-        reference::text_of(&graph, &b),
+        column_sql::text_of(&graph, &a),
+        column_sql::text_of(&graph, &b),
         graph.qualified()
     );
     let mut reading = Reading::new();

@@ -6,17 +6,16 @@
 use crate::call::fmgr;
 use crate::call::fmgr::{Call, Rows, text_bytes, text_datum};
 use crate::call::work_memory::Room;
-use crate::catalog::column_rules;
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::privileges::require_readable;
 use crate::catalog::statement::Statement;
+use crate::catalog::{column_rules, column_sql};
 use crate::error;
 use crate::error::Fallible;
 use crate::methods::big_map::Table;
 use crate::methods::breadth_first::named;
 use crate::methods::rows::{Tuple, scan};
 use crate::pg::interrupt::check_interrupts;
-use crate::serve::reference;
 use cftrag_core::{Interruptible, NameId, Names};
 use cftrag_methods::Verdict;
 use pgrx::prelude::*;
@@ -50,7 +49,7 @@ fn cft_filter_relations(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let parent = parent.ok_or_else(|| error::null_argument("parent"))?;
     let child = child.ok_or_else(|| error::null_argument("child"))?;
     let text = |name: &str| match relation.column(name) {
-        Some(_) => Ok(reference::text_of(&relation, name)),
+        Some(_) => Ok(column_sql::text_of(&relation, name)),
         None => Err(error::no_raw_column(&relation.name(), name)),
     };
     let texts = [text(&parent)?, text(&child)?];

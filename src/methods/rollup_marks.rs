@@ -20,7 +20,7 @@ use crate::catalog::name::{display_name, quote};
 use crate::catalog::registration::{Functions, internal_function};
 use crate::catalog::side_table::{Registered, SideTable, registered};
 use crate::catalog::trust::NOFORCE_RLS;
-use crate::catalog::{column_rules, registration, trust};
+use crate::catalog::{column_rules, column_sql, registration, trust};
 use crate::error;
 use crate::error::Fallible;
 use crate::pg::{encoding, error_context};
@@ -142,6 +142,8 @@ fn of_edges<'a>(
         Ok(edges) => edges,
         Err(why) => return error::warn_not_marked(&table.name(), why.message(), Some(&display_name(changed))),
     };
+    // SAFETY: an open relation.
+    let text_of = |column: &str| unsafe { text_of(data.tg_relation, column) };
     let (parent, child) = (text_of(&names.parent), text_of(&names.child));
     let tree = names.tree.as_deref().map_or("NULL::text".into(), text_of);
     // An UPDATE of a label changes the summaries that say it.
@@ -222,7 +224,7 @@ fn of_documents<'a>(
             }
             _ => {
                 // SAFETY: an open relation.
-                let list = columns.map(|column| unsafe { as_text(data.tg_relation, column) }).join(", ");
+                let list = columns.map(|column| unsafe { text_of(data.tg_relation, column) }).join(", ");
                 Some(format!(
                     "SELECT array_agg(DISTINCT z.entity) FROM ({}) AS z(entity, body, id) WHERE z.entity IS NOT NULL",
                     changes(operation, &list)
@@ -253,23 +255,15 @@ fn counts(table: &SideTable, said: &Registered) -> bool {
     said.always
 }
 
-/// A column of r, as SQL: two values are equal if their texts are, byte by byte.
-fn text_of(column: &str) -> String {
-    format!("r.{}::text COLLATE \"C\"", quote(column))
-}
-
-/// Gives what [`text_of`] does, for a column of any type: by its type's output function, as cft_as_text does.
+/// A column of r, a part of the changed table, as SQL: two values are equal if their texts are, byte by byte.
 ///
 /// # Safety
 /// An open relation.
-unsafe fn as_text(rel: pg_sys::Relation, column: &str) -> String {
+unsafe fn text_of(rel: pg_sys::Relation, column: &str) -> String {
     // SAFETY: the caller's promise.
     let found = unsafe { find_column((*rel).rd_att, &encoding::encode(column)) };
-    if found.is_some_and(|found| trust::is_builtin(Oid::from(found.type_oid))) {
-        return text_of(column);
-    }
-    let column = quote(column);
-    format!("(CASE WHEN num_nulls(r.{column}) = 0 THEN concat(r.{column}) END) COLLATE \"C\"")
+    let value = format!("r.{}", quote(column));
+    column_sql::as_text(&value, found.map_or(0, |found| found.type_oid)) + " COLLATE pg_catalog.\"C\""
 }
 
 /// SQL for these columns of the rows that the statement changed. Rows equal before and after (UPDATE of another column)

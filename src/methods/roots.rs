@@ -38,10 +38,7 @@ fn cft_roots(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let trees = call.arg(1);
     match of_image(&of, trees)? {
         Some(found) => found.write(&of, rows),
-        None => {
-            reference::roots(&of, of.open_label_table()?.as_ref(), trees, rows);
-            Ok(())
-        }
+        None => reference::roots(&of, of.open_label_table()?.as_ref(), trees, rows),
     }
 }
 

@@ -10,6 +10,7 @@ use crate::call::work_memory;
 use crate::call::work_memory::Room;
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::column_rules::check_position;
+use crate::catalog::column_sql::text_of;
 use crate::catalog::columns::{ColumnNames, Columns};
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::privileges::require_schema_usage;
@@ -186,25 +187,6 @@ fn text(of: Source<'_>, shape: Shape) -> String {
     fill(&lines(&template, shape.labels, shape.trees), &values)
 }
 
-/// A column as text: what its type's output function gives, as in the image (catalog/column_value.rs). A cast gives the same text, and can use an
-/// index on that expression; but not if a user has created a cast from that type to text.
-pub fn text_of(table: &EdgesTable, column: &str) -> String {
-    let (name, type_oid) = (name::quote(column), table.column(column).map_or(0, |column| column.type_oid));
-    let output = match pg_sys::Oid::from(type_oid) {
-        pg_sys::INT2OID => "int2out",
-        pg_sys::INT4OID => "int4out",
-        pg_sys::INT8OID => "int8out",
-        pg_sys::NUMERICOID => "numeric_out",
-        pg_sys::UUIDOID => "uuid_out",
-        // The other types have a built-in cast to text, so users cannot create one.
-        _ => return format!("r.{name}::pg_catalog.text"),
-    };
-    match compat::has_cast_to_text(type_oid) {
-        true => format!("pg_catalog.textin(pg_catalog.{output}(r.{name}))"),
-        false => format!("r.{name}::pg_catalog.text"),
-    }
-}
-
 fn without_comments(template: &str) -> String {
     template.lines().filter(|line| !line.trim_start().starts_with("--")).map(|line| format!("{line}\n")).collect()
 }
@@ -321,12 +303,18 @@ pub fn below(
     done.map(|()| numbers)
 }
 
-/// Answers cft_roots by its definition (sql/roots.sql). `labels`: the table of labels, if there is one.
-pub fn roots(of: &AttachedTable, labels: Option<&AttachedTable>, trees: Option<pg_sys::Datum>, rows: Rows) {
+/// Answers cft_roots by its definition (sql/roots.sql). `labels`: the table of labels, if there is one. 42703, 42804: as for [`positions`].
+pub fn roots(
+    of: &AttachedTable,
+    labels: Option<&AttachedTable>,
+    trees: Option<pg_sys::Datum>,
+    rows: Rows,
+) -> Fallible<()> {
     let from = labelled(of, labels);
     let mut values = Source::of(of).values(from);
     let mut template = ROOTS.to_string();
     if let Some(position) = &of.registration.names.position {
+        check_position(&of.table, position)?;
         template = template.replace("--position", "");
         values.push(("{position}", format!("r.{}", name::quote(position))));
         values.push(("{is_child}", Source::of(of).is_child("z.root")));
@@ -337,6 +325,7 @@ pub fn roots(of: &AttachedTable, labels: Option<&AttachedTable>, trees: Option<p
         Some(trees) => into_store(&statement, [pg_sys::TEXTARRAYOID], [trees], rows.store()),
         None => into_store(&statement, [], [], rows.store()),
     }
+    Ok(())
 }
 
 /// Answers cft_entities by its definition (sql/entities.sql). `aliases` and `labels`: tables of names.

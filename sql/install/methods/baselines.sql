@@ -23,8 +23,8 @@ BEGIN
     -- Materialized: with an index on the parent, each step would read the rows of all trees.
     EXECUTE format(
         'WITH RECURSIVE e AS MATERIALIZED (
-             SELECT %1$s AS tree, r.%2$I::text COLLATE "C" AS parent, r.%3$I::text COLLATE "C" AS child FROM %4$s AS r
-              WHERE r.%2$I IS NOT NULL AND r.%3$I IS NOT NULL),
+             SELECT coalesce(%1$s, '''') COLLATE "C" AS tree, %2$s COLLATE "C" AS parent, %3$s COLLATE "C" AS child FROM %4$s AS r
+              WHERE %2$s IS NOT NULL AND %3$s IS NOT NULL),
          search(tree, node) AS (
              SELECT e.tree, e.parent FROM e
               WHERE NOT EXISTS (SELECT FROM e AS above WHERE above.child = e.parent AND above.tree = e.tree)
@@ -32,7 +32,8 @@ BEGIN
              SELECT e.tree, e.child FROM search AS s JOIN e ON e.parent = s.node AND e.tree = s.tree)
          SELECT array_agg(q.name ORDER BY q.place) FROM unnest($1) WITH ORDINALITY AS q(name, place)
           WHERE q.name COLLATE "C" IN (SELECT s.node FROM search AS s)',
-        CASE WHEN f.tree IS NULL THEN '''''::text' ELSE format('coalesce(r.%I::text COLLATE "C", '''')', f.tree) END, f.parent, f.child, f.edges)
+        coalesce(cftrag_internal.cft_as_text('r.' || quote_ident(f.tree), f.edges, f.tree), 'NULL::text'),
+        cftrag_internal.cft_as_text('r.' || quote_ident(f.parent), f.edges, f.parent), cftrag_internal.cft_as_text('r.' || quote_ident(f.child), f.edges, f.child), f.edges)
     INTO found_there USING entities;
     RETURN QUERY SELECT p.entity, p.tree, p.relation, p.text FROM cftrag_internal.cft_parts_by_reference(found_there, up, down, f.edges, trees) AS p;
 END $$;

@@ -107,7 +107,7 @@ RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS 
 DECLARE
     added text[];
 BEGIN
-    EXECUTE format(
+    EXECUTE cftrag_internal.cft_summaries_sql(
         'WITH i AS (INSERT INTO %1$s (%2$I)
          SELECT n.name FROM (SELECT DISTINCT u.name FROM unnest($1) AS u(name)) AS n,
                 LATERAL (SELECT (SELECT true FROM (SELECT FROM %1$s AS s WHERE s.%2$I = n.name AND s.%3$I IS NULL AND s.ctid <> ALL ($2)
@@ -125,7 +125,7 @@ RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS 
 DECLARE
     unmarked text[];
 BEGIN
-    EXECUTE format(
+    EXECUTE cftrag_internal.cft_summaries_sql(
         'WITH a AS MATERIALIZED (
              SELECT DISTINCT a.relative AS name, t.xid
                FROM unnest($1, $2) AS t(name, xid) JOIN cftrag_internal.cft_rollup_above(ARRAY(SELECT DISTINCT u.name FROM unnest($1) AS u(name)), $4) AS a ON a.entity = t.name
@@ -150,7 +150,7 @@ DECLARE
     bare text[];
     gone tid[];
 BEGIN
-    EXECUTE format('SELECT array_agg(l.name), array_agg(l.at), array_agg(l.xid)
+    EXECUTE cftrag_internal.cft_summaries_sql('SELECT array_agg(l.name), array_agg(l.at), array_agg(l.xid)
                       FROM (SELECT s.%2$I::text AS name, s.ctid AS at, s.xmin::text AS xid FROM %1$s AS s
                              WHERE s.%2$I = ANY ($1) AND s.%3$I IS NULL AND s.ctid <> ALL ($2) FOR UPDATE SKIP LOCKED) AS l', summaries, entity, summary)
     INTO names, marks, marked_by

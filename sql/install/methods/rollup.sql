@@ -6,7 +6,7 @@
 CREATE FUNCTION cftrag_internal.cft_rollup_ready(due text[], through_cycles boolean, forest regclass, summaries regclass, entity name, summary name, leaves boolean)
 RETURNS TABLE(ready text[], bare text[]) LANGUAGE plpgsql VOLATILE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    RETURN QUERY EXECUTE format(
+    RETURN QUERY EXECUTE cftrag_internal.cft_summaries_sql(
         'WITH c AS MATERIALIZED (
              SELECT c.entity, c.relative FROM cftrag_internal.cft_context($1, 0, 1, $2) AS c
          ), d AS MATERIALIZED (
@@ -36,7 +36,7 @@ COMMENT ON FUNCTION cftrag_internal.cft_rollup_ready(text[], boolean, regclass, 
 CREATE FUNCTION cftrag_internal.cft_rollup_take(entities text[], summaries regclass, entity name, summary name)
 RETURNS TABLE(name text, mark tid, marked_by text[]) LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    RETURN QUERY EXECUTE format(
+    RETURN QUERY EXECUTE cftrag_internal.cft_summaries_sql(
         'WITH locked AS MATERIALIZED (
              SELECT s.ctid AS at, s.xmin::text AS xid, s.%2$I::text AS name FROM %1$s AS s WHERE s.%2$I = ANY ($1) AND s.%3$I IS NULL AND s.ctid <> ALL ($2) FOR UPDATE SKIP LOCKED
          ), seen AS (
@@ -113,7 +113,7 @@ DECLARE
         SELECT c.relative FROM cftrag_internal.cft_context(entities, 0, 1, forest) AS c INTERSECT SELECT u.name FROM unnest(cftrag_internal.cft_rollup_up(entities, forest)) AS u(name))
         THEN entities ELSE '{}' END;
 BEGIN
-    RETURN QUERY EXECUTE format(
+    RETURN QUERY EXECUTE cftrag_internal.cft_summaries_sql(
         'WITH c AS MATERIALIZED (
              SELECT DISTINCT c.entity, c.relative AS child FROM cftrag_internal.cft_context($1, 0, 1, $2) AS c
               WHERE (c.entity, c.relative) NOT IN (SELECT a.entity, a.relative FROM cftrag_internal.cft_rollup_above($5, $2) AS a)
@@ -163,7 +163,7 @@ BEGIN
         look := 256;
         LOOP
             -- The order of the column, so that an index on it serves. The batch grows when it gave nothing, because without an index each is a scan.
-            EXECUTE format('SELECT array_agg(z.name) FROM (SELECT DISTINCT s.%2$I AS name FROM %1$s AS s
+            EXECUTE cftrag_internal.cft_summaries_sql('SELECT array_agg(z.name) FROM (SELECT DISTINCT s.%2$I AS name FROM %1$s AS s
                              WHERE s.%3$I IS NULL AND s.%2$I IS NOT NULL AND ($1 IS NULL OR s.%2$I > $1) AND s.ctid <> ALL ($3)
                               ORDER BY 1 LIMIT $2) AS z', s.summaries, s.entity, s.summary)
             INTO due USING after, look, cftrag_internal.cft_rollup_kept(s.summaries);
@@ -235,7 +235,7 @@ BEGIN
     new_values := format('%I = $2', s.summary);
     IF s.embedding IS NOT NULL THEN
         new_values := new_values || format(', %I = $3::%s', s.embedding,
-            (SELECT format_type(a.atttypid, NULL) FROM pg_attribute AS a WHERE a.attrelid = s.summaries AND a.attname = s.embedding));
+            (SELECT o.type FROM cftrag_internal.cft_distance(s.summaries, s.embedding) AS o));
     END IF;
     -- If there is a summary, its row gets the new one and the mark is deleted. Else the mark's row becomes the first summary.
     EXECUTE format('UPDATE %s SET %s WHERE %I = $1 AND %I IS NOT NULL AND $4 IS NOT NULL', s.summaries, new_values, s.entity, s.summary)
@@ -243,7 +243,7 @@ BEGIN
     GET DIAGNOSTICS changed = ROW_COUNT;
     IF changed > 1 THEN
         -- Two transactions have each stored a first summary, from marks that the other did not see (rule 6). One row stays.
-        EXECUTE format('DELETE FROM %1$s AS s WHERE s.%2$I = $1 AND s.%3$I IS NOT NULL
+        EXECUTE cftrag_internal.cft_summaries_sql('DELETE FROM %1$s AS s WHERE s.%2$I = $1 AND s.%3$I IS NOT NULL
                            AND s.ctid <> (SELECT min(o.ctid) FROM %1$s AS o WHERE o.%2$I = $1 AND o.%3$I IS NOT NULL)', s.summaries, s.entity, s.summary) USING node;
     END IF;
     EXECUTE format(CASE WHEN changed > 0 THEN 'DELETE FROM %1$s' ELSE 'UPDATE %1$s SET %2$s' END || ' WHERE ctid = $4 AND %3$I = $1 AND %4$I IS NULL',

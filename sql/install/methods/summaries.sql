@@ -46,6 +46,25 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_summaries_of(regclass) IS 'the tables of summaries of an edges table that count, and their columns';
 
+-- A statement over a table of summaries (%1$s), its columns of entities (%2$I) and of summaries (%3$I), and more, as format() takes them. 42804 unless
+-- both are texts: a comparison or cast of another type could be any role's code.
+CREATE FUNCTION cftrag_internal.cft_summaries_sql(statement text, summaries regclass, entity name, summary name, VARIADIC more text[] DEFAULT '{}')
+RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE COST 20 SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    wrong name;
+BEGIN
+    SELECT a.attname INTO wrong
+      FROM pg_attribute AS a LEFT JOIN pg_collation AS l ON l.oid = a.attcollation
+     WHERE a.attrelid = summaries AND a.attname IN (entity, summary)
+       AND (a.atttypid NOT IN ('text'::regtype, 'varchar'::regtype) OR NOT l.collisdeterministic OR a.attgenerated <> '') LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'column "%" of table % holds no summaries or names: it must be text, of a deterministic collation, and not generated', wrong, summaries
+            USING ERRCODE = 'datatype_mismatch';
+    END IF;
+    RETURN format(statement, VARIADIC ARRAY[summaries::text, entity, summary] || more);
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_summaries_sql(text, regclass, name, name, text[]) IS 'a statement over a table of summaries, if its columns are texts';
+
 -- The edges table that is meant, and its summaries; 42P01 if it has none.
 CREATE FUNCTION cftrag_internal.cft_rollup_tables(edges regclass)
 RETURNS TABLE(forest regclass, summaries regclass, entity name, summary name, embedding name, leaves boolean, documents regclass)
@@ -63,6 +82,8 @@ BEGIN
                               WHERE NOT r.always AND cftrag_internal.cft_counts(r.relation, r.other) LIMIT 1),
                             format('Attach one with cft_attach_summaries, edges => %L.', meant));
     END IF;
+    PERFORM cftrag_internal.cft_summaries_sql('', summaries, entity, summary);
+    PERFORM cftrag_internal.cft_distance(summaries, embedding) WHERE embedding IS NOT NULL;
     -- The tables were attached without parents and children, and later ones are not tracked.
     PERFORM cftrag_internal.cft_refuse_family(r) FROM unnest(ARRAY[meant, documents]) AS r
       WHERE EXISTS (SELECT FROM pg_inherits AS i WHERE r IN (i.inhrelid, i.inhparent));
@@ -80,14 +101,7 @@ BEGIN
     IF (SELECT c.relkind <> 'r' OR c.relhassubclass FROM pg_class AS c WHERE c.oid = summaries) THEN
         RAISE EXCEPTION 'summaries cannot be in %: it is no plain table without children', summaries USING ERRCODE = 'wrong_object_type';
     END IF;
-    SELECT a.attname INTO wrong
-      FROM pg_attribute AS a LEFT JOIN pg_collation AS l ON l.oid = a.attcollation
-     WHERE a.attrelid = summaries AND a.attname IN (entity, summary)
-       AND (a.atttypid NOT IN ('text'::regtype, 'varchar'::regtype) OR NOT l.collisdeterministic OR a.attgenerated <> '') LIMIT 1;
-    IF FOUND THEN
-        RAISE EXCEPTION 'column "%" of table % holds no summaries or names: it must be text, of a deterministic collation, and not generated', wrong, summaries
-            USING ERRCODE = 'datatype_mismatch';
-    END IF;
+    PERFORM cftrag_internal.cft_summaries_sql('', summaries, entity, summary);
     IF EXISTS (SELECT FROM pg_attribute AS a WHERE a.attrelid = summaries AND a.attname = summary AND a.atthasdef) THEN
         RAISE EXCEPTION 'column "%" of table % has a default', summary, summaries USING ERRCODE = 'object_not_in_prerequisite_state',
             DETAIL = 'A row without a summary says that it is due.', HINT = format('Drop it with: ALTER TABLE %s ALTER %I DROP DEFAULT;', summaries, summary);
@@ -150,6 +164,13 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_refuse_family(regclass) IS 'the error about a table whose changes cft_rollup_changed would not see';
 
+CREATE FUNCTION cftrag_internal.cft_edges_sql(edges regclass, parent name, child name)
+RETURNS text LANGUAGE sql STABLE PARALLEL SAFE COST 20 SET search_path = pg_catalog, pg_temp AS $$
+    SELECT format('SELECT %1$s COLLATE "C" AS parent, %2$s COLLATE "C" AS child FROM %3$s AS r WHERE %1$s COLLATE "C" <> %2$s',
+                  cftrag_internal.cft_as_text('r.' || quote_ident(parent), edges, parent), cftrag_internal.cft_as_text('r.' || quote_ident(child), edges, child), edges)
+$$;
+COMMENT ON FUNCTION cftrag_internal.cft_edges_sql(regclass, name, name) IS 'a query for the parents and children of an edges table, as SQL';
+
 CREATE FUNCTION cftrag_internal.cft_attach_summaries(summaries regclass, entity name, summary name, embedding name, edges regclass,
     documents regclass, leaves boolean)
 RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
@@ -203,11 +224,12 @@ BEGIN
         PERFORM cftrag_internal.cft_set_columns(summaries, documents, 'cftrag_internal.cft_summary_documents()', ARRAY[entity], '{entity}');
     END IF;
 
-    EXECUTE format(
-        'WITH e AS (SELECT r.%3$I::text COLLATE "C" AS parent, r.%4$I::text COLLATE "C" AS child FROM %5$s AS r WHERE r.%3$I::text COLLATE "C" <> r.%4$I::text)
+    EXECUTE cftrag_internal.cft_summaries_sql(
+        'WITH e AS (%4$s)
          INSERT INTO %1$s (%2$I)
          SELECT z.name FROM (SELECT e.parent FROM e UNION SELECT e.child FROM e WHERE $1) AS z(name)
-          WHERE NOT EXISTS (SELECT FROM %1$s AS s WHERE s.%2$I::text = z.name) ORDER BY 1', summaries, entity, f.parent, f.child, f.edges)
+          WHERE NOT EXISTS (SELECT FROM %1$s AS s WHERE s.%2$I::text = z.name) ORDER BY 1',
+        summaries, entity, summary, cftrag_internal.cft_edges_sql(f.edges, f.parent, f.child))
     USING leaves;
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_attach_summaries(regclass, name, name, name, regclass, regclass, boolean) IS 'what cft_attach_summaries calls';
@@ -278,17 +300,17 @@ DECLARE
 BEGIN
     SELECT * INTO s FROM cftrag_internal.cft_rollup_tables(edges);
     SELECT * INTO f FROM cftrag_internal.cft_attached(s.forest);
-    RETURN QUERY EXECUTE format(
-        'WITH e AS MATERIALIZED (SELECT r.%1$I::text COLLATE "C" AS parent, r.%2$I::text COLLATE "C" AS child FROM %3$s AS r WHERE r.%1$I::text COLLATE "C" <> r.%2$I::text),
+    RETURN QUERY EXECUTE cftrag_internal.cft_summaries_sql(
+        'WITH e AS MATERIALIZED (%4$s),
               p AS MATERIALIZED (SELECT DISTINCT e.parent AS name FROM e),
               a AS MATERIALIZED (SELECT p.name FROM p UNION SELECT e.child FROM e),
-              m AS MATERIALIZED (SELECT s.%5$I::text COLLATE "C" AS name, bool_or(s.%6$I IS NOT NULL) AS has, bool_or(s.%6$I IS NULL) AS due FROM %4$s AS s GROUP BY 1),
+              m AS MATERIALIZED (SELECT s.%2$I::text COLLATE "C" AS name, bool_or(s.%3$I IS NOT NULL) AS has, bool_or(s.%3$I IS NULL) AS due FROM %1$s AS s GROUP BY 1),
               u AS MATERIALIZED (SELECT DISTINCT e.parent AS name FROM e JOIN m ON m.name = e.child AND m.due WHERE e.child NOT IN (SELECT p.name FROM p)),
               k AS (SELECT count(*) AS entities, count(*) FILTER (WHERE p.name IS NULL) AS leaves,
                            count(*) FILTER (WHERE m.has AND (p.name IS NOT NULL OR $1)) AS documents, count(*) FILTER (WHERE (m.due OR u.name IS NOT NULL) AND (p.name IS NOT NULL OR $1)) AS due
                       FROM a LEFT JOIN p USING (name) LEFT JOIN m USING (name) LEFT JOIN u USING (name))
          SELECT k.entities, k.leaves, k.documents, k.due, round(1 - nullif(k.documents, 0) / nullif(k.leaves, 0)::numeric, 3) FROM k',
-        f.parent, f.child, f.edges, s.summaries, s.entity, s.summary) USING s.leaves;
+        s.summaries, s.entity, s.summary, cftrag_internal.cft_edges_sql(f.edges, f.parent, f.child)) USING s.leaves;
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_rollup_status(regclass) IS 'what cft_rollup_status calls';
 
