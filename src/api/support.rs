@@ -89,7 +89,7 @@ struct Estimate {
 }
 
 /// An argument, as far as the planner knows it.
-enum Value {
+pub enum Value {
     Null,
     Known(pg_sys::Datum),
     Unknown(*mut pg_sys::Node),
@@ -103,20 +103,11 @@ unsafe fn estimate(root: *mut pg_sys::PlannerInfo, function: pg_sys::Oid, node: 
         if node.is_null() || (*node).type_ != pg_sys::NodeTag::T_FuncExpr {
             return None;
         }
-        let arguments = PgList::<pg_sys::Node>::from_pg((*node.cast::<pg_sys::FuncExpr>()).args);
-        let value = |n: usize| {
-            let argument = arguments.get_ptr(n)?;
-            let value = error_context::with_error_context(None, || pg_sys::estimate_expression_value(root, argument));
-            Some(match (*value).type_ {
-                pg_sys::NodeTag::T_Const => {
-                    let value = &*value.cast::<pg_sys::Const>();
-                    if value.constisnull { Value::Null } else { Value::Known(value.constvalue) }
-                }
-                _ => Value::Unknown(value),
-            })
-        };
-        let many = pg_sys::exprType(arguments.get_ptr(0)?) == pg_sys::TEXTARRAYOID;
-        let (mut known, count) = match (value(0)?, many) {
+        let arguments = (*node.cast::<pg_sys::FuncExpr>()).args;
+        let value = |n, of| value(root, arguments, n, of);
+        let (one, several) = (value(0, pg_sys::TEXTOID), value(0, pg_sys::TEXTARRAYOID));
+        let many = several.is_some();
+        let (mut known, count) = match (one.or(several)?, many) {
             (Value::Null, _) => return Some(Estimate { names: 0.0, rows: 0.0 }),
             (Value::Known(name), false) => (vec![text_bytes(name)], 1.0),
             (Value::Unknown(_), false) => (Vec::new(), 1.0),
@@ -129,15 +120,15 @@ unsafe fn estimate(root: *mut pg_sys::PlannerInfo, function: pg_sys::Oid, node: 
             (Value::Unknown(names), true) => (Vec::new(), compat::estimate_array_length(root, names)),
         };
         // A NULL level gives no rows at all.
-        let level = |n| match value(n)? {
+        let level = |value| match value {
             Value::Null => None,
             Value::Known(level) => Some((level.value() as i32).clamp(0, MAX_LEVELS) as u32),
             Value::Unknown(_) => Some(1),
         };
-        let (Some(up), Some(down)) = (level(1), level(2)) else {
+        let (Some(up), Some(down)) = (level(value(1, pg_sys::INT4OID)?), level(value(2, pg_sys::INT4OID)?)) else {
             return Some(Estimate { names: 0.0, rows: 0.0 });
         };
-        let table = match value(3)? {
+        let table = match value(3, pg_sys::REGCLASSOID)? {
             Value::Null => None,
             Value::Known(table) => Some(pg_sys::Oid::from(table.value() as u32)),
             Value::Unknown(_) => return None,
@@ -145,6 +136,34 @@ unsafe fn estimate(root: *mut pg_sys::PlannerInfo, function: pg_sys::Oid, node: 
         known.truncate(NAMES);
         let found = relatives(table, function, &known, up, down, CELLS)?;
         Some(Estimate { names: count, rows: found.rows * count })
+    }
+}
+
+/// Argument `n` of a call; None if there is none, or it is not of that type: a superuser can give our support functions
+/// to any function.
+///
+/// # Safety
+/// A call's arguments, which the planner asks about.
+pub unsafe fn value(
+    root: *mut pg_sys::PlannerInfo,
+    arguments: *mut pg_sys::List,
+    n: usize,
+    of: pg_sys::Oid,
+) -> Option<Value> {
+    // SAFETY: the caller's promise; a node begins with its tag.
+    unsafe {
+        let argument = PgList::<pg_sys::Node>::from_pg(arguments).get_ptr(n)?;
+        if pg_sys::exprType(argument) != of {
+            return None;
+        }
+        let value = error_context::with_error_context(None, || pg_sys::estimate_expression_value(root, argument));
+        Some(match (*value).type_ {
+            pg_sys::NodeTag::T_Const => {
+                let value = &*value.cast::<pg_sys::Const>();
+                if value.constisnull { Value::Null } else { Value::Known(value.constvalue) }
+            }
+            _ => Value::Unknown(value),
+        })
     }
 }
 
@@ -312,12 +331,9 @@ fn cft_entities_support(fcinfo: pg_sys::FunctionCallInfo) -> Internal {
             if node.is_null() || (*node).type_ != pg_sys::NodeTag::T_FuncExpr {
                 return None;
             }
-            let text = PgList::<pg_sys::Node>::from_pg((*node.cast::<pg_sys::FuncExpr>()).args).get_ptr(0)?;
-            let text = error_context::with_error_context(None, || pg_sys::estimate_expression_value(root, text))
-                .cast::<pg_sys::Const>();
-            Some(match (*text).xpr.type_ == pg_sys::NodeTag::T_Const && !(*text).constisnull {
-                true => (text_bytes((*text).constvalue).len() as f64 / 6.0).max(WORDS),
-                false => WORDS,
+            Some(match value(root, (*node.cast::<pg_sys::FuncExpr>()).args, 0, pg_sys::TEXTOID)? {
+                Value::Known(text) => (text_bytes(text).len() as f64 / 6.0).max(WORDS),
+                _ => WORDS,
             })
         };
         match (*request.cast_mut_ptr::<pg_sys::Node>()).type_ {

@@ -3,7 +3,7 @@
 
 #![expect(unsafe_code, reason = "the planner's interface")]
 
-use crate::api::support::{nothing, relatives};
+use crate::api::support::{Value, nothing, relatives, value};
 use crate::call::entity_value::EntityType;
 use crate::error::MAX_LEVELS;
 use crate::pg::error_context;
@@ -103,8 +103,11 @@ impl Under {
                 ((*value).type_ == pg_sys::NodeTag::T_Const).then(|| &*value.cast::<pg_sys::Const>())
             };
             let entity = args.get_ptr(0)?;
-            let table = known(2)?;
-            let table = (!table.constisnull).then(|| pg_sys::Oid::from(table.constvalue.value() as u32));
+            let table = match value(root, args.as_ptr(), 2, pg_sys::REGCLASSOID)? {
+                Value::Null => None,
+                Value::Known(table) => Some(pg_sys::Oid::from(table.value() as u32)),
+                Value::Unknown(_) => return None,
+            };
             let (mut names, mut asked): (Vec<Cow<[u8]>>, _) = (Vec::new(), 1.0);
             if let Some(ancestors) = known(1) {
                 if ancestors.constisnull {
@@ -159,7 +162,10 @@ unsafe fn index_condition(request: &mut pg_sys::SupportRequestIndexCondition) ->
             (args.get_ptr(0)?, args.get_ptr(1)?, args.get_ptr(2)?, args.get_ptr(3)?);
         let is_fixed = |node| pg_sys::is_pseudo_constant_for_index(request.root, node, request.index);
         let index = &*request.index;
+        // A superuser can give this support function to any function.
+        let fits = [edges, trees].map(|node| pg_sys::exprType(node)) == [pg_sys::REGCLASSOID, pg_sys::TEXTARRAYOID];
         if request.indexarg != 0
+            || !fits
             || !index.amsearcharray
             || index.relam != pg_sys::BTREE_AM_OID
             || !is_fixed(ancestors)

@@ -139,3 +139,13 @@ DROP FUNCTION assumed;
 DROP TABLE pl, pl_doc;
 DROP ROLE pl_reader;
 DROP FUNCTION rows_of, cost_of;
+
+-- A superuser can give our support functions to functions that take something else, or less: they say nothing of these.
+CREATE FUNCTION pg_temp.some(bigint) RETURNS SETOF text LANGUAGE plpgsql SUPPORT cftrag_internal.cft_entities_support AS 'BEGIN END';
+CREATE FUNCTION pg_temp.some(int, text, text, int) RETURNS SETOF text LANGUAGE plpgsql SUPPORT cftrag_internal.cft_context_support AS 'BEGIN END';
+CREATE FUNCTION pg_temp.some(text) RETURNS SETOF text LANGUAGE plpgsql SUPPORT cftrag_internal.cft_context_support AS 'BEGIN END';
+CREATE FUNCTION pg_temp.some(text, text, text) RETURNS boolean LANGUAGE plpgsql SUPPORT cftrag_internal.cft_under_support AS 'BEGIN RETURN true; END';
+SELECT count(*) FROM pg_temp.some(7);
+SELECT count(*) FROM pg_temp.some(7, 'x', 'y', 8);
+SELECT count(*) FROM pg_temp.some('x');
+SELECT count(*) FROM pg_class WHERE relname = 'pg_class' AND pg_temp.some(relname::text, 'x', 'y');
