@@ -537,10 +537,6 @@ pub fn warn_not_attached(summaries: &str, table: &str) {
     warn_not_marked(summaries, &format!("table {table} is not attached to cftrag any more"), None);
 }
 
-pub fn warn_not_owner_beside(summaries: &str, other: &str) {
-    warn_not_marked(summaries, &format!("its owner does not own {other}, and cannot SET ROLE to its owner"), None);
-}
-
 pub fn warn_not_always(summaries: &str, trigger: &str, quoted: &str) {
     report(
         Code::ERRCODE_WARNING,

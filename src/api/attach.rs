@@ -11,7 +11,7 @@ use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::name::display_name;
 use crate::catalog::registration::Functions;
 use crate::catalog::trigger_ddl::Trigger;
-use crate::catalog::{privileges, registration, registration_cache, trigger_ddl, trust};
+use crate::catalog::{privileges, registration, registration_cache, side_table, trigger_ddl, trust};
 use crate::error;
 use crate::error::Fallible;
 use crate::pg::encoding;
@@ -188,14 +188,15 @@ fn cft_label_of(_fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     Err(error::not_our_trigger("cft_label_of"))
 }
 
-/// `cft_detach_edges(relation regclass) -> boolean`: drops the triggers of edges, aliases or labels; returns whether there were any. STRICT. Errors:
-/// 42P01 no such table, 42501 not the owner.
+/// `cft_detach_edges(relation regclass) -> boolean`: drops the triggers of edges, aliases or labels, and those on tables of others which say that they
+/// belong to this one and do not count; returns whether there were any. STRICT. Errors: 42P01 no such table, 42501 not the owner.
 #[pg_extern(sql = false)]
 fn cft_detach_edges(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<bool> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let Some(oid) = call.oid(0) else { return Ok(false) };
-    let had = drop_triggers(oid, Functions::beside(call.function()))?;
+    let functions = Functions::beside(call.function());
+    let had = drop_triggers(oid, functions)?;
     // Free its memory for other images now; if this transaction rolls back, the next reader rebuilds it.
     if had
         && let Some(control) = crate::image::control::attach()
@@ -203,7 +204,10 @@ fn cft_detach_edges(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<bool> {
     {
         crate::pg::contain::attempt(|| crate::image::chunks::drop_image(control, index));
     }
-    Ok(had)
+    let others = side_table::belonging(oid, &functions.of_belonging()).into_iter();
+    let strangers: Vec<_> =
+        others.filter(|(_, of)| !trust::counts_beside(*of, oid)).map(|(trigger, _)| trigger).collect();
+    Ok(trigger_ddl::drop_from(oid, &strangers)? | had)
 }
 
 /// Drops the triggers of a registration, whatever their names: a user may have renamed them. Returns whether there were any.

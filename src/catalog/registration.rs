@@ -87,6 +87,14 @@ impl Functions {
         let Ok(found) = NAMES_OF.with(|last| last.get(self.capture, find));
         found
     }
+
+    /// The functions of all triggers which say that a table belongs to another.
+    pub fn of_belonging(self) -> Vec<pg_sys::Oid> {
+        let others = [c"cft_document_entities", c"cft_entity_embeddings", c"cft_summaries", c"cft_summary_documents"];
+        let mut all = self.names_of().to_vec();
+        all.extend(others.map(|name| internal_function(name, &[])));
+        all
+    }
 }
 
 /// Looks up a function of the schema cftrag_internal by name and argument types; InvalidOid if there is none, or if the

@@ -85,34 +85,36 @@ thread_local! {
 }
 
 fn find(other: pg_sys::Oid, functions: [pg_sys::Oid; 2]) -> Rc<[pg_sys::Oid]> {
-    let mut tables = Vec::new();
+    let mut tables: Vec<_> = belonging(other, &functions).into_iter().map(|(_, table)| table).collect();
+    tables.sort_unstable_by_key(|table| u32::from(*table));
+    tables.dedup();
+    tables.into()
+}
+
+/// The triggers of these functions which say that their table belongs to `other`, as of now, and that table.
+pub fn belonging(other: pg_sys::Oid, functions: &[pg_sys::Oid]) -> Vec<(pg_sys::Oid, pg_sys::Oid)> {
+    let mut found = Vec::new();
     let none = std::ptr::null_mut();
     for trigger in pg_trigger::that_depend_on(pg_sys::RelationRelationId, other, none) {
         pg_trigger::scan(pg_trigger::OID_INDEX, pg_sys::Anum_pg_trigger_oid, trigger, none, |tuple, _| {
             // SAFETY: a pg_trigger tuple.
             let form = unsafe { &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_trigger>() };
             if form.tgconstrrelid == other && functions.contains(&form.tgfoid) {
-                tables.push(form.tgrelid);
+                found.push((trigger, form.tgrelid));
             }
         });
     }
-    tables.sort_unstable_by_key(|table| u32::from(*table));
-    tables.dedup();
-    tables.into()
+    found
 }
 
 impl SideTable {
     /// Locks and opens the plain tables that triggers of these functions say belong to `other`, as of now, ascending by
-    /// OID. A table whose owner may not say so ([`trust::counts_beside`]) is neither waited for nor opened; `untrusted`
-    /// gets the name of the first.
-    pub fn all_of(other: pg_sys::Oid, functions: [pg_sys::Oid; 2], untrusted: impl FnOnce(&str)) -> Vec<Self> {
+    /// OID. A table whose owner may not say so ([`trust::counts_beside`]) is neither waited for nor opened.
+    pub fn all_of(other: pg_sys::Oid, functions: [pg_sys::Oid; 2]) -> Vec<Self> {
         let find = || Ok::<_, Infallible>(find(other, functions));
         let Ok(tables) = TABLES.with(|all| all.get((other, functions), find));
-        let (trusted, others): (Vec<_>, Vec<_>) = tables.iter().partition(|table| trust::counts_beside(**table, other));
-        if let Some(table) = others.first() {
-            untrusted(&display_name(*table));
-        }
-        trusted.into_iter().filter_map(Self::open).collect()
+        let trusted = tables.iter().copied().filter(|table| trust::counts_beside(*table, other));
+        trusted.filter_map(Self::open).collect()
     }
 
     fn open(table: pg_sys::Oid) -> Option<Self> {

@@ -162,14 +162,33 @@ pub fn drop(table: pg_sys::Oid, which: impl Fn() -> Vec<pg_sys::Oid>) -> Fallibl
     with_error_context(None, || unsafe { pg_sys::LockRelationOid(table, lock) });
     privileges::require_owner(table)?;
     let triggers = which();
-    for trigger in &triggers {
-        let object = pg_sys::ObjectAddress { classId: pg_sys::TriggerRelationId, objectId: *trigger, objectSubId: 0 };
-        // SAFETY: an object of a table that is locked.
-        unsafe { pg_sys::performDeletion(&object, pg_sys::DropBehavior::DROP_RESTRICT, 0) };
+    delete(&triggers);
+    Ok(!triggers.is_empty())
+}
+
+/// Drops triggers on other tables which say that these belong to `table`, as DROP TABLE of it would: its owner may.
+/// Returns whether there were any. Errors: 42P01, 42501 (not the owner).
+pub fn drop_from(table: pg_sys::Oid, triggers: &[pg_sys::Oid]) -> Fallible<bool> {
+    privileges::require_owner(table)?;
+    if !triggers.is_empty() {
+        prevent(c"DROP TRIGGER");
+        delete(triggers);
     }
+    Ok(!triggers.is_empty())
+}
+
+fn delete(triggers: &[pg_sys::Oid]) {
+    // We may wait here for the table of a trigger; in a deadlock, only the log shows the statements.
+    with_error_context(None, || {
+        for trigger in triggers {
+            let object =
+                pg_sys::ObjectAddress { classId: pg_sys::TriggerRelationId, objectId: *trigger, objectSubId: 0 };
+            // SAFETY: an object, whose table it locks; it raises XX000 if that has gone.
+            unsafe { pg_sys::performDeletion(&object, pg_sys::DropBehavior::DROP_RESTRICT, 0) };
+        }
+    });
     // SAFETY: in a transaction that has changed catalogs.
     unsafe { pg_sys::CommandCounterIncrement() };
-    Ok(!triggers.is_empty())
 }
 
 /// Takes a lock to the end of the transaction, for a command that will create triggers. Raises what creating one would

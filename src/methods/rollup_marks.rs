@@ -86,8 +86,7 @@ fn cft_rollup_changed(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let functions = [internal_function(c"cft_summaries", &[]), internal_function(c"cft_summary_documents", &[])];
     // SAFETY: an open relation.
     let changed = unsafe { (*data.tg_relation).rd_id };
-    let untrusted = |summaries: &str| error::warn_not_owner_beside(summaries, &display_name(changed));
-    let tables = SideTable::all_of(changed, functions, untrusted);
+    let tables = SideTable::all_of(changed, functions);
     let mut touched = Vec::new();
     for table in &tables {
         of_edges(table, data, operation, functions[0], call.function(), &mut touched);
@@ -243,10 +242,10 @@ fn of(table: &SideTable, function: Oid, other: Oid) -> Option<(Registered, Strin
     Some((said, entity))
 }
 
-/// Whether the registration counts: its owner may say so, and has enabled it always. Otherwise a WARNING says why not.
+/// Whether the registration counts: its owner may say so, and has enabled it always; a WARNING tells the owner who has
+/// not. One that may not say so is nothing to the writers of other tables.
 fn counts(table: &SideTable, said: &Registered) -> bool {
     if !trust::counts_beside(table.oid(), said.other) {
-        error::warn_not_owner_beside(&table.name(), &display_name(said.other));
         return false;
     }
     if !said.always {

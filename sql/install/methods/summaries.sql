@@ -80,6 +80,8 @@ BEGIN
             HINT = coalesce((SELECT format('If trigger %I of %s is that of cft_attach_summaries: ALTER TABLE %2$s ENABLE ALWAYS TRIGGER %1$I;', r.trigger_name, r.relation)
                                FROM cftrag_internal.cft_registered('cftrag_internal.cft_summaries()', NULL, meant) AS r
                               WHERE NOT r.always AND cftrag_internal.cft_counts(r.relation, r.other) LIMIT 1),
+                            (SELECT format('The owner of %s does not own %s, and cannot SET ROLE to its owner: it does not count.', r.relation, meant)
+                               FROM cftrag_internal.cft_registered('cftrag_internal.cft_summaries()', NULL, meant) AS r WHERE r.always LIMIT 1),
                             format('Attach one with cft_attach_summaries, edges => %L.', meant));
     END IF;
     PERFORM cftrag_internal.cft_summaries_sql('', summaries, entity, summary);

@@ -184,6 +184,15 @@ GRANT SELECT ON attack.own_vectors TO PUBLIC;
 INSERT INTO attack.forest VALUES ('c', 'd');
 SELECT count(*) FROM attack.own_summaries;
 SELECT cft_detach('attack.own_summaries');
+-- Whoever owns a table takes off it what others have put there and what does not count, of all kinds; what counts stays.
+CREATE VIEW attack.belonging AS SELECT t.tgrelid::regclass AS relation, t.tgname, t.tgfoid::regproc AS says FROM pg_trigger AS t
+ WHERE t.tgconstrrelid IN ('attack.forest'::regclass, 'attack.texts'::regclass) AND NOT t.tgisinternal ORDER BY 1, 2;
+SELECT * FROM attack.belonging;
+BEGIN;
+SELECT cft_detach('attack.forest'), cft_detach('attack.texts');
+SELECT * FROM attack.belonging;
+SELECT cft_detach('attack.forest');
+ROLLBACK;
 RESET ROLE;
 \connect - regress_cft_victim
 SELECT entity FROM cft_nearest_entities('[1,0]', edges => 'attack.forest');

@@ -425,11 +425,12 @@ SELECT cft_detach('summaries');
 CREATE TEMP TABLE passing(entity text, summary text);
 SELECT cft_attach_summaries('passing', edges => 'files');
 ROLLBACK;
--- A change of owner that ends the trust is told.
+-- A change of owner that ends the trust is told to who asks for the summaries, not to all who write.
 BEGIN;
 ALTER TABLE ledger ENABLE ALWAYS TRIGGER s;
 ALTER TABLE ledger OWNER TO regress_cft_writer;
 INSERT INTO their_files VALUES ('a', 'g');
+SELECT due FROM cft_rollup_status('their_files');
 ROLLBACK;
 DROP TABLE ledger, their_files;
 DROP TRIGGER tell ON summaries;
