@@ -8,5 +8,6 @@ pub mod apply;
 pub mod delta;
 pub mod flush;
 pub mod log_record;
+pub mod marked;
 pub mod transaction;
 pub mod trigger;

@@ -8,8 +8,8 @@
 #![expect(unsafe_code, reason = "transaction callbacks")]
 
 use crate::capture::delta::{CAP_BYTES, CapturedAs, Change, NameLengths, TOP, TableDelta};
-use crate::capture::flush;
 use crate::capture::flush::Flushed;
+use crate::capture::{flush, marked};
 use crate::catalog::columns::Columns;
 use crate::catalog::registration_cache;
 use crate::error::Damage;
@@ -155,6 +155,7 @@ fn reset() {
     contain::set_committing(false);
     snapshot::end_of_transaction();
     registration_cache::forget();
+    marked::forget();
     DELTA.with_borrow_mut(Vec::clear);
 }
 
@@ -196,8 +197,14 @@ unsafe extern "C-unwind" fn at_subtransaction_end(
     }
     registration_cache::forget();
     DELTA.with_borrow_mut(|tables| match event {
-        pg_sys::SubXactEvent::SUBXACT_EVENT_ABORT_SUB => tables.iter_mut().for_each(|t| t.abort(mine)),
-        pg_sys::SubXactEvent::SUBXACT_EVENT_COMMIT_SUB => tables.iter_mut().for_each(|t| t.commit(mine, parent)),
+        pg_sys::SubXactEvent::SUBXACT_EVENT_ABORT_SUB => {
+            marked::abort(mine);
+            tables.iter_mut().for_each(|t| t.abort(mine));
+        }
+        pg_sys::SubXactEvent::SUBXACT_EVENT_COMMIT_SUB => {
+            marked::commit(mine, parent);
+            tables.iter_mut().for_each(|t| t.commit(mine, parent));
+        }
         _ => {}
     });
 }

@@ -13,7 +13,8 @@
 
 #![expect(unsafe_code, reason = "trigger data, SPI")]
 
-use crate::call::fmgr::{Call, name_datum};
+use crate::call::fmgr::{Call, distinct_names, name_datum, text_array};
+use crate::capture::marked;
 use crate::catalog::columns::find_column;
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::name::{display_name, quote};
@@ -24,6 +25,7 @@ use crate::catalog::{column_rules, column_sql, registration, trust};
 use crate::error;
 use crate::error::Fallible;
 use crate::pg::{encoding, error_context};
+use pgrx::Internal;
 use pgrx::pg_sys::{BOOLOID, Datum, NAMEOID, Oid, REGCLASSOID, TEXTARRAYOID};
 use pgrx::prelude::*;
 use std::ffi::{CStr, CString, c_char};
@@ -102,6 +104,27 @@ fn cft_rollup_changed(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         pg_sys::SPI_finish();
     }
     Ok(())
+}
+
+/// `cft_rollup_write(summaries regclass, entities text[]) -> void`: remembers that this transaction has marked these entities itself.
+#[pg_extern(sql = false)]
+fn cft_rollup_write(fcinfo: pg_sys::FunctionCallInfo) {
+    // SAFETY: our own fcinfo; reads a backend variable.
+    let (call, subtransaction) = unsafe { (Call::new(fcinfo), pg_sys::GetCurrentSubTransactionId()) };
+    if let (Some(summaries), Some((entities, _))) = (call.oid(0), call.names(1)) {
+        marked::note(summaries, &entities, subtransaction);
+    }
+}
+
+/// `cft_rollup_mine(entities text[], summaries regclass) -> text[]`: those of the entities that this transaction has marked itself.
+#[pg_extern(sql = false)]
+fn cft_rollup_mine(fcinfo: pg_sys::FunctionCallInfo) -> Internal {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let (summaries, names) = (call.oid(1).unwrap_or(pg_sys::InvalidOid), call.names(0));
+    let mut mine = names.map_or_else(Vec::new, |(names, _)| names);
+    mine.retain(|entity| marked::has(summaries, entity));
+    Internal::from(Some(text_array(&mine)))
 }
 
 /// Whether a transition table has that name; with None, whether there is none.
@@ -294,7 +317,7 @@ unsafe fn mark(touched: &Touched<'_>) {
             None => trust::as_role(owner, NOFORCE_RLS, as_their_owner),
         };
         let Some(entities) = changed else { return };
-        run("SELECT cftrag_internal.cft_rollup_write($1, $2)", [(REGCLASSOID, summaries), (TEXTARRAYOID, entities)]);
+        marked::note(touched.summaries.oid(), &distinct_names(entities), pg_sys::GetCurrentSubTransactionId());
         let due = trust::as_owner(&touched.edges, NOFORCE_RLS, || {
             let arguments = [(TEXTARRAYOID, entities), (REGCLASSOID, edges), (BOOLOID, touched.twice.into())];
             single("SELECT cftrag_internal.cft_rollup_due($1, $2, $3)", arguments)

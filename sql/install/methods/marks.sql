@@ -172,37 +172,15 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_rollup_settle(text[], text[], regclass, regclass, name, name, boolean) IS 'removes marks of entities that have no summary, and marks what is above them';
 
--- What this transaction has marked by other rules than 2, by table and entity, until it ends; "*" if they are too many to list.
-CREATE FUNCTION cftrag_internal.cft_rollup_wrote()
-RETURNS jsonb LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    RETURN coalesce(nullif(current_setting('cft_rollup.wrote', true), ''), '{}');
-END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_rollup_wrote() IS 'the entities that this transaction has marked itself';
-
+-- What this transaction has marked by other rules than 2 (src/capture/marked.rs); all entities, if they are too many to remember.
 CREATE FUNCTION cftrag_internal.cft_rollup_write(summaries regclass, entities text[])
-RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    wrote jsonb := cftrag_internal.cft_rollup_wrote();
-BEGIN
-    IF NOT wrote ? '*' THEN
-        wrote := CASE WHEN cardinality(entities) < 1000 THEN wrote || (SELECT jsonb_object_agg(summaries::oid || ' ' || u.name, 1) FROM unnest(entities) AS u(name) WHERE u.name IS NOT NULL) END;
-        IF wrote IS NULL OR (SELECT count(*) FROM jsonb_object_keys(wrote)) > 1000 THEN
-            wrote := '{"*": 1}';
-        END IF;
-        PERFORM set_config('cft_rollup.wrote', wrote::text, true);
-    END IF;
-END $$;
+RETURNS void LANGUAGE c VOLATILE COST 5
+AS 'MODULE_PATHNAME', 'cft_rollup_write_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_rollup_write(regclass, text[]) IS 'remembers which entities this transaction has marked itself';
 
--- Those of the entities that this transaction has marked.
 CREATE FUNCTION cftrag_internal.cft_rollup_mine(entities text[], summaries regclass)
-RETURNS text[] LANGUAGE plpgsql STABLE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    wrote jsonb := cftrag_internal.cft_rollup_wrote();
-BEGIN
-    RETURN CASE wrote WHEN '{}' THEN '{}' ELSE ARRAY(SELECT u.name FROM unnest(entities) AS u(name) WHERE wrote ? '*' OR wrote ? (summaries::oid || ' ' || u.name)) END;
-END $$;
+RETURNS text[] LANGUAGE c STABLE COST 5
+AS 'MODULE_PATHNAME', 'cft_rollup_mine_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_rollup_mine(text[], regclass) IS 'those of the entities that this transaction has marked itself';
 
 -- The trigger on an edges table (the parents become due), on documents (the entities they are about), or on a table that is both. Runs once a statement.

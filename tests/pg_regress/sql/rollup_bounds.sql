@@ -78,3 +78,27 @@ ROLLBACK;
 TRUNCATE d;
 SELECT DISTINCT entity FROM s WHERE summary IS NULL ORDER BY 1;
 DROP TABLE e, s, d CASCADE;
+
+-- What a transaction has marked itself it knows until it ends; a savepoint takes back its part. Of more than 1,000 it knows only that they are many.
+CREATE TABLE own (parent text, child text);
+CREATE TABLE own_summaries (entity text, summary text);
+SELECT cft_attach('own'), cft_attach_summaries('own_summaries', edges => 'own');
+CREATE FUNCTION mine() RETURNS text[] LANGUAGE sql AS $$ SELECT cftrag_internal.cft_rollup_mine('{a,b,c,a,NULL}', 'own_summaries') $$;
+BEGIN;
+INSERT INTO own VALUES ('a', 'x');
+SAVEPOINT one;
+INSERT INTO own VALUES ('b', 'x'), ('a', 'y');
+SAVEPOINT two;
+INSERT INTO own VALUES ('c', 'x');
+RELEASE two;
+SELECT mine(), cftrag_internal.cft_rollup_mine('{a}', 'own'), cftrag_internal.cft_rollup_mine(NULL, NULL);
+ROLLBACK TO one;
+SELECT mine();
+INSERT INTO own SELECT 'p' || n, 'x' FROM generate_series(1, 1000) AS n;
+SELECT mine();
+ROLLBACK TO one;
+SELECT mine();
+COMMIT;
+SELECT mine();
+DROP FUNCTION mine;
+DROP TABLE own, own_summaries CASCADE;
