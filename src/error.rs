@@ -233,7 +233,7 @@ fn quoted(value: &[u8]) -> String {
     String::from_utf8_lossy(&value[..value.len().min(QUOTED)]).into_owned() + more
 }
 
-/// A client's array literal is given where one name is expected. `many` is the argument of the function's form for many
+/// A constant or parameter that reads as an array is given where one name is expected. `many` is the argument of the function's form for many
 /// names, if it has one.
 pub fn array_as_name(name: &[u8], table: &str, many: Option<&str>) -> ErrorReport {
     let hint = match many {

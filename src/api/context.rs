@@ -24,7 +24,7 @@ fn cft_context_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 }
 
 /// `cft_one(entity text, edges regclass) -> text[]`: the entity in an array, for SQL functions that take one entity and call a function that
-/// takes many. 22023 for a client's array literal.
+/// takes many. 22023 for a constant or parameter that reads as an array.
 #[pg_extern(sql = false)]
 fn cft_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
     // SAFETY: our own fcinfo.

@@ -51,7 +51,7 @@ struct Asked {
 /// `cft_under(entity, ancestor, edges regclass, trees text[]) -> boolean`, `cft_under(entity, ancestors[], ...)`: whether the entity is one of
 /// the ancestors, known or not, or below one of them at any depth, in any tree or in one of `trees`. Entities are text, integer, bigint or uuid.
 ///
-/// NULL entity or ancestors: NULL. Errors: those of cft_context; 22023 for a client's array literal as one ancestor; 53400 (cftrag.work_memory).
+/// NULL entity or ancestors: NULL. Errors: those of cft_context; 22023 for a constant or parameter that reads as an array, as one ancestor; 53400 (cftrag.work_memory).
 #[pg_extern(sql = false)]
 fn cft_under(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<bool>> {
     // SAFETY: our own fcinfo; its site is this function's own.

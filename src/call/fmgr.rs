@@ -137,16 +137,13 @@ impl Call {
         self.arg(n).map(|d| unsafe { text_bytes(d) })
     }
 
-    /// Whether a text argument is a constant or a parameter of a client's statement, rather than a value of a row or a
-    /// variable of a function.
+    /// Whether an argument is a text that stands in the call: a constant or a parameter, rather than a value of a row.
     pub fn is_given_text(&self, n: usize) -> bool {
         let n = n as i32;
         // SAFETY: reads the call's own expression, if it has one.
         unsafe {
             let info = (*self.0).flinfo;
-            is_clients_statement()
-                && pg_sys::get_fn_expr_arg_stable(info, n)
-                && pg_sys::get_fn_expr_argtype(info, n) == pg_sys::TEXTOID
+            pg_sys::get_fn_expr_arg_stable(info, n) && pg_sys::get_fn_expr_argtype(info, n) == pg_sys::TEXTOID
         }
     }
 
@@ -175,26 +172,6 @@ impl Call {
             let context = (*self.0).context;
             (!context.is_null() && (*context).type_ == pg_sys::NodeTag::T_TriggerData).then_some(context.cast())
         }
-    }
-}
-
-/// Whether the client itself sent the running statement. A statement that a function, a trigger or SPI runs has a line
-/// of CONTEXT. So has a client's statement of the extended protocol, for its parameters (tcop/postgres.c:
-/// ParamsErrorCbData, a name and the portal's parameters).
-pub fn is_clients_statement() -> bool {
-    // SAFETY: backend variables. What the only callback is given is read as two pointers, which such structs have at
-    // least.
-    unsafe {
-        let (stack, portal) = (pg_sys::error_context_stack, pg_sys::ActivePortal);
-        if stack.is_null() {
-            return true;
-        }
-        let given = (*stack).arg.cast::<[*const std::ffi::c_void; 2]>();
-        if !(*stack).previous.is_null() || portal.is_null() || given.is_null() {
-            return false;
-        }
-        let parameters = (*portal).portalParams;
-        !parameters.is_null() && (*given)[1] == parameters.cast_const().cast()
     }
 }
 

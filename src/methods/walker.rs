@@ -24,7 +24,7 @@ impl Walker {
         AttachedTable::open(call, n).map(|of| Walker { of, trees: None })
     }
 
-    /// 22023 if one of these names, arguments of the call, is a client's array literal.
+    /// 22023 if one of these names, arguments of the call, is a constant or parameter that reads as an array.
     pub fn refuse_arrays(&self, call: &Call, arguments: &[usize]) -> Fallible<()> {
         for &n in arguments {
             match call.text(n) {

@@ -38,7 +38,7 @@ pub fn open(call: &Call, names: &[&[u8]]) -> Fallible<Option<(AttachedTable, Rea
     Ok(Some((of, reach)))
 }
 
-/// Whether a name could be a client's array literal.
+/// Whether a name reads as an array.
 pub fn reads_as_array(name: &[u8]) -> bool {
     name.starts_with(b"{") && name.ends_with(b"}")
 }
