@@ -410,7 +410,7 @@ mod tests {
         assert_eq!(unsafe { crate::call::fmgr::text_bytes(text) }, "ä".as_bytes());
         let array = crate::call::fmgr::text_array(&[b"b", b"", b"b", b"a"]);
         // SAFETY: a text[].
-        assert_eq!(unsafe { crate::call::fmgr::distinct_names(array) }, [&b"b"[..], b"", b"a"]);
+        assert_eq!(unsafe { crate::call::array::distinct_names(array) }.expect("memory"), [&b"b"[..], b"", b"a"]);
     }
 }
 

@@ -2,7 +2,7 @@
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
-use crate::call::fmgr::{Call, name_datum, text_array, text_value};
+use crate::call::fmgr::{Call, name_datum, text_array_of, text_value};
 use crate::catalog::attached_table::{AttachedTable, OpenNames};
 use crate::catalog::columns::ColumnNames;
 use crate::catalog::privileges;
@@ -74,10 +74,10 @@ fn cft_name_tables(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 fn cft_called(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
-    let Some((names, _)) = call.names(0) else { return Ok(Internal::from(None)) };
+    let Some(names) = call.names(0)? else { return Ok(Internal::from(None)) };
     let labels = Labels::of(&AttachedTable::open(&call, 1)?, &names)?;
-    let called: Vec<&[u8]> = names.iter().enumerate().map(|(n, name)| labels.get(n).unwrap_or(name)).collect();
-    Ok(Internal::from(Some(text_array(&called))))
+    let called = names.iter().enumerate().map(|(n, name)| Some(labels.get(n).unwrap_or(name)));
+    Ok(Internal::from(Some(text_array_of(called))))
 }
 
 /// `cft_label(entity text, edges regclass) -> text`: the entity's label; NULL if it has none, or is NULL. Errors: those of cft_context.

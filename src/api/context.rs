@@ -2,7 +2,7 @@
 
 #![expect(unsafe_code, reason = "talks to the executor directly")]
 
-use crate::call::fmgr::{Call, array_of_one};
+use crate::call::fmgr::{Call, text_array};
 use crate::catalog::attached_table::AttachedTable;
 use crate::error::Fallible;
 use crate::serve::answer::{answer, reads_as_array, refuse_array};
@@ -20,7 +20,7 @@ fn cft_context_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
     let Some(name) = call.text(0) else { return Ok(()) };
-    answer(&call, &[name], || array_of_one(&call), &mut Sink::Rows(rows))
+    answer(&call, &[name], &mut Sink::Rows(rows))
 }
 
 /// `cft_one(entity text, edges regclass) -> text[]`: the entity in an array, for SQL functions that take one entity and call a function that
@@ -33,7 +33,7 @@ fn cft_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
     if reads_as_array(name) && call.is_given_text(0) {
         refuse_array(&AttachedTable::open(&call, 1)?, name, Some("entities"))?;
     }
-    Ok(Internal::from(Some(array_of_one(&call))))
+    Ok(Internal::from(Some(text_array(&[name]))))
 }
 
 /// `cft_context(entities text[], up int, down int, edges regclass, trees text[])`: cft_context for many entities, in the order of first occurrence.
@@ -42,6 +42,6 @@ fn cft_context_many(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
-    let Some((names, array)) = call.names(0) else { return Ok(()) };
-    answer(&call, &names, || array, &mut Sink::Rows(rows))
+    let Some(names) = call.names(0)? else { return Ok(()) };
+    answer(&call, &names, &mut Sink::Rows(rows))
 }

@@ -8,14 +8,14 @@
 use crate::call::fmgr::{Call, text_array};
 use crate::call::tuple;
 use crate::call::tuple::Row;
+use crate::call::work_memory::{Room, list};
 use crate::catalog::attached_table::AttachedTable;
 use crate::error::Fallible;
-use crate::pg::interrupt::{ROWS_BETWEEN_CHECKS, check_interrupts};
+use crate::pg::interrupt::ROWS_BETWEEN_CHECKS;
 use crate::serve::asked::Question;
 use crate::serve::mentions::{Tables, form, give_back, workspace};
 use crate::serve::within;
 use crate::serve::within::Within;
-use cftrag_core::Interruptible;
 use pgrx::prelude::*;
 use pgrx::{Internal, check_for_interrupts};
 
@@ -33,7 +33,8 @@ fn cft_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let tables = Tables::open(call.function(), call.oid(1))?;
     let mut found = workspace();
     if tables.find(&question, &mut found)? {
-        let all: Vec<usize> = (0..found.len()).collect();
+        let mut all = list(found.len(), &mut Room::new())?;
+        all.extend(0..found.len());
         for some in all.chunks(ROWS_BETWEEN_CHECKS) {
             check_for_interrupts!();
             tuple::add_all(rows, some, |n, row: &mut Row<6>| form(&found, *n, question.text(), row));
@@ -52,18 +53,13 @@ fn cft_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 fn cft_those(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
-    let Some((names, _)) = call.names(0) else { return Ok(Internal::from(None)) };
+    let Some(names) = call.names(0)? else { return Ok(Internal::from(None)) };
     let of = AttachedTable::open(&call, 1)?;
     let trees = call.arg(2);
     let mut those = within::there(&of, &names, trees)?;
     if let Some(tops) = call.arg(3) {
-        let within = Within::of(&of, tops, trees)?.those_of(&those)?;
-        let mut check_interrupts = check_interrupts;
-        let mut work = Interruptible::new(&mut check_interrupts);
-        those.retain(|name| {
-            work.step();
-            within.contains(name)
-        });
+        let mut are_within = Within::of(&of, &within::tops(tops)?, trees).those_of(&those)?.into_iter();
+        those.retain(|_| are_within.next() == Some(true));
     }
     Ok(Internal::from(Some(text_array(&those))))
 }

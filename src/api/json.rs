@@ -6,7 +6,6 @@
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
-use crate::call::fmgr;
 use crate::call::fmgr::Call;
 use crate::call::jsonb::Jsonb;
 use crate::call::work_memory::Room;
@@ -30,7 +29,7 @@ fn cft_context_json_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> 
     let call = unsafe { Call::new(fcinfo) };
     let Some(name) = call.text(0) else { return Ok(Internal::from(None)) };
     let mut out = Jsonb::default();
-    objects(&call, &[name], || fmgr::array_of_one(&call), |entity| out.write(entity))?;
+    objects(&call, &[name], |entity| out.write(entity))?;
     Ok(Internal::from(out.value()))
 }
 
@@ -39,21 +38,16 @@ fn cft_context_json_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> 
 fn cft_context_json_many(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
-    let Some((names, array)) = call.names(0) else { return Ok(Internal::from(None)) };
+    let Some(names) = call.names(0)? else { return Ok(Internal::from(None)) };
     let mut out = Jsonb::default();
     let mut list = out.begin(names.len())?;
-    objects(&call, &names, || array, |entity| out.add(&mut list, entity))?;
+    objects(&call, &names, |entity| out.add(&mut list, entity))?;
     out.end(list);
     Ok(Internal::from(out.value()))
 }
 
 /// Passes on each entity with relatives of a call (entity or entities, up, down, edges, trees).
-fn objects(
-    call: &Call,
-    names: &[&[u8]],
-    array: impl Fn() -> pg_sys::Datum,
-    mut each: impl FnMut(&Entity<'_>) -> Fallible<()>,
-) -> Fallible<()> {
+fn objects(call: &Call, names: &[&[u8]], mut each: impl FnMut(&Entity<'_>) -> Fallible<()>) -> Fallible<()> {
     let mut view = |rows: &dyn Relatives| {
         let mut from = 0;
         while from < rows.count() {
@@ -64,7 +58,7 @@ fn objects(
         }
         Ok(())
     };
-    answer::answer(call, names, array, &mut Sink::View(&mut view))
+    answer::answer(call, names, &mut Sink::View(&mut view))
 }
 
 #[derive(Serialize)]

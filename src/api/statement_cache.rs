@@ -31,12 +31,19 @@ fn cft_kept_statement(fcinfo: pg_sys::FunctionCallInfo) -> Option<Vec<u8>> {
     Some(statement(what, table, call.function()))
 }
 
+/// Longer than each word for a statement.
+const LONGEST: usize = 64;
+
 /// cft_statement's answer. `function`: the OID of one of the extension's functions, which changes when the extension is recreated.
 pub fn statement(what: &[u8], table: pg_sys::Oid, function: pg_sys::Oid) -> Vec<u8> {
+    // Not one of our words: there is no statement to keep.
+    if what.len() > LONGEST {
+        return made_now(text_datum(what), table).0;
+    }
     // SAFETY: reads backend variables; processes invalidations.
     let key: Key = unsafe {
         pg_sys::AcceptInvalidationMessages();
-        (what.to_vec(), table.into(), pg_sys::GetUserId().into(), pg_sys::row_security, function.into())
+        (what.to_vec(), table.into(), pg_sys::GetUserId().into(), pg_sys::row_security, function.into()) // bounded: a word of ours
     };
     let epoch = invalidation::catalogs();
     if let Some(kept) = KEPT.with(|all| all.known(epoch, &key)) {
@@ -59,7 +66,7 @@ fn made_now(what: pg_sys::Datum, table: pg_sys::Oid) -> (Vec<u8>, bool) {
         if now {
             pg_sys::PushActiveSnapshot(pg_sys::GetLatestSnapshot());
         }
-        let made = text_bytes(error_context::with_error_context(None, || make(what, table))).to_vec();
+        let made = text_bytes(error_context::with_error_context(None, || make(what, table))).to_vec(); // bounded: a statement of ours
         if now {
             pg_sys::PopActiveSnapshot();
         }

@@ -11,7 +11,7 @@
 
 #![expect(unsafe_code, reason = "the planner's interface")]
 
-use crate::call::fmgr;
+use crate::call::array;
 use crate::call::fmgr::text_bytes;
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::registration::Functions;
@@ -107,14 +107,15 @@ unsafe fn estimate(root: *mut pg_sys::PlannerInfo, function: pg_sys::Oid, node: 
         let value = |n, of| value(root, arguments, n, of);
         let (one, several) = (value(0, pg_sys::TEXTOID), value(0, pg_sys::TEXTARRAYOID));
         let many = several.is_some();
-        let (mut known, count) = match (one.or(several)?, many) {
+        let (known, count) = match (one.or(several)?, many) {
             (Value::Null, _) => return Some(Estimate { names: 0.0, rows: 0.0 }),
             (Value::Known(name), false) => (vec![text_bytes(name)], 1.0),
             (Value::Unknown(_), false) => (Vec::new(), 1.0),
             (Value::Known(names), true) => {
-                let names = fmgr::distinct_names(names);
-                let count = names.len() as f64;
-                (names, count)
+                #[expect(clippy::filter_map_identity, reason = "flatten does not know the most that there are")]
+                let texts = array::texts(names).ok()?.filter_map(|name| name);
+                let (names, count) = array::sample(texts, NAMES);
+                (names, count as f64)
             }
             (Value::Unknown(names), true) if is_parameter(names) => (Vec::new(), 1.0),
             (Value::Unknown(names), true) => (Vec::new(), compat::estimate_array_length(root, names)),
@@ -133,7 +134,6 @@ unsafe fn estimate(root: *mut pg_sys::PlannerInfo, function: pg_sys::Oid, node: 
             Value::Known(table) => Some(pg_sys::Oid::from(table.value() as u32)),
             Value::Unknown(_) => return None,
         };
-        known.truncate(NAMES);
         let found = relatives(table, function, &known, up, down, CELLS)?;
         Some(Estimate { names: count, rows: found.rows * count })
     }

@@ -7,9 +7,10 @@
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
 use crate::call::fmgr;
-use crate::call::fmgr::{Call, Rows, bigint_array};
+use crate::call::fmgr::{Call, Rows, array_of_values};
 use crate::call::format;
 use crate::call::format::Format;
+use crate::call::work_memory;
 use crate::call::work_memory::{Bytes, Room, add};
 use crate::catalog::attached_table::AttachedTable;
 use crate::error::Fallible;
@@ -37,7 +38,7 @@ fn cft_context_text_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> 
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let Some(name) = call.text(0) else { return Ok(Internal::from(None)) };
-    text(&call, &[name], || fmgr::array_of_one(&call)).map(Internal::from)
+    text(&call, &[name]).map(Internal::from)
 }
 
 /// `cft_context_text(entities text[], ...)`: the text for many entities; each one's sentences start on a new line.
@@ -45,29 +46,29 @@ fn cft_context_text_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> 
 fn cft_context_text_many(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
-    let Some((names, array)) = call.names(0) else { return Ok(Internal::from(None)) };
-    text(&call, &names, || array).map(Internal::from)
+    let Some(names) = call.names(0)? else { return Ok(Internal::from(None)) };
+    text(&call, &names).map(Internal::from)
 }
 
-fn text(call: &Call, names: &[&[u8]], array: impl Fn() -> pg_sys::Datum) -> Fallible<Option<pg_sys::Datum>> {
+fn text(call: &Call, names: &[&[u8]]) -> Fallible<Option<pg_sys::Datum>> {
     let setting = guc::template();
     let template = call.text(5).or(setting.as_deref().map(CStr::to_bytes));
     let Some((of, reach)) = answer::open(call, names)? else { return Ok(None) };
     let Some(template) = template else {
         if of.registration.names.position.is_none() {
             let mut answer = TextAnswer::default();
-            answer::answer_of(&of, names, &array, reach, &mut Sink::Text(&mut answer))?;
+            answer::answer_of(&of, names, reach, &mut Sink::Text(&mut answer))?;
             if !answer.is_unclear {
                 return Ok(answer.text);
             }
         }
         let mut out = Sentences::default();
-        parts_of(of, names, array, reach, |rows| out.add(rows))?;
+        parts_of(of, names, reach, |rows| out.add(rows))?;
         return fmgr::text_of(out.as_bytes());
     };
     let format = Format::parse(template, &format::SENTENCE)?;
     let (mut texts, mut relatives) = (Bytes::default(), Bytes::default());
-    parts_of(of, names, array, reach, |rows| {
+    parts_of(of, names, reach, |rows| {
         each_sentence(rows, |of, _| {
             list(of, &mut relatives)?;
             let (count, first) = (of.len().to_string(), &of[0]);
@@ -111,33 +112,28 @@ fn cft_context_parts(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let rows: Rows = call.rows();
-    let Some((names, array)) = call.names(0) else { return Ok(()) };
+    let Some(names) = call.names(0)? else { return Ok(()) };
     let mut text = Text::default();
-    parts(
-        &call,
-        &names,
-        || array,
-        |answer| {
-            each_sentence(answer, |of, subject| {
-                check_for_interrupts!();
-                text.clear();
-                sentence(&mut text, of, subject)?;
-                let first = &of[0];
-                let tree = first.tree.unwrap_or_default();
-                let texts = [first.entity, tree, relation(first).as_bytes(), text.as_bytes()];
-                let mut values = [pg_sys::Datum::from(0usize); 4];
-                for (value, text) in values.iter_mut().zip(texts) {
-                    *value = fmgr::text_value(text)?;
-                }
-                rows.add(&mut values, &mut [false, first.tree.is_none(), false, false]);
-                for value in values {
-                    // SAFETY: made above, copied into the row.
-                    unsafe { pg_sys::pfree(value.cast_mut_ptr()) };
-                }
-                Ok(())
-            })
-        },
-    )
+    parts(&call, &names, |answer| {
+        each_sentence(answer, |of, subject| {
+            check_for_interrupts!();
+            text.clear();
+            sentence(&mut text, of, subject)?;
+            let first = &of[0];
+            let tree = first.tree.unwrap_or_default();
+            let texts = [first.entity, tree, relation(first).as_bytes(), text.as_bytes()];
+            let mut values = [pg_sys::Datum::from(0usize); 4];
+            for (value, text) in values.iter_mut().zip(texts) {
+                *value = fmgr::text_value(text)?;
+            }
+            rows.add(&mut values, &mut [false, first.tree.is_none(), false, false]);
+            for value in values {
+                // SAFETY: made above, copied into the row.
+                unsafe { pg_sys::pfree(value.cast_mut_ptr()) };
+            }
+            Ok(())
+        })
+    })
 }
 
 /// `cft_name_ends(entities text[], up int, down int, edges regclass, trees text[]) -> setof bigint[]`: for each sentence of cft_context_parts,
@@ -147,41 +143,35 @@ fn cft_name_ends(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let rows: Rows = call.rows();
-    let Some((names, array)) = call.names(0) else { return Ok(()) };
+    let Some(names) = call.names(0)? else { return Ok(()) };
     let take = |answer: &[Relative<'_>]| {
         each_sentence(answer, |of, _| {
             check_for_interrupts!();
-            Room::new().take(3 * of.len() * size_of::<i64>())?;
-            let mut end = 0;
-            let ends = of.iter().map(|row| {
+            let (mut ends, mut end) = (work_memory::list(of.len(), &mut Room::new())?, 0);
+            ends.extend(of.iter().map(|row| {
                 let name = row.called();
                 // SAFETY: counts characters of that many bytes.
                 end += i64::from(unsafe { pg_sys::pg_mbstrlen_with_len(name.as_ptr().cast(), name.len() as i32) });
                 end += BETWEEN;
-                end - BETWEEN
-            });
-            let array = bigint_array(&ends.collect::<Vec<i64>>());
+                (end - BETWEEN).to_ne_bytes()
+            }));
+            let array = array_of_values(pg_sys::INT8OID, ends.iter().copied());
             rows.add(&mut [array], &mut [false]);
             // SAFETY: made above, copied into the row.
             unsafe { pg_sys::pfree(array.cast_mut_ptr()) };
             Ok(())
         })
     };
-    parts(&call, &names, || array, take)
+    parts(&call, &names, take)
 }
 
 /// Characters between two names of a sentence: a comma or a semicolon, and a blank.
 const BETWEEN: i64 = 2;
 
 /// Passes the answer of a call (entity or entities, up, down, edges, trees) to `take`, as [`parts_of`] does.
-fn parts(
-    call: &Call,
-    names: &[&[u8]],
-    array: impl Fn() -> pg_sys::Datum,
-    take: impl FnMut(&[Relative<'_>]) -> Fallible<()>,
-) -> Fallible<()> {
+fn parts(call: &Call, names: &[&[u8]], take: impl FnMut(&[Relative<'_>]) -> Fallible<()>) -> Fallible<()> {
     match answer::open(call, names)? {
-        Some((of, reach)) => parts_of(of, names, array, reach, take),
+        Some((of, reach)) => parts_of(of, names, reach, take),
         None => Ok(()),
     }
 }
@@ -191,13 +181,12 @@ fn parts(
 fn parts_of(
     of: AttachedTable,
     names: &[&[u8]],
-    array: impl Fn() -> pg_sys::Datum,
     reach: Reach,
     mut take: impl FnMut(&[Relative<'_>]) -> Fallible<()>,
 ) -> Fallible<()> {
     let mut walker = Walker { of, trees: reach.trees };
     let ask = |of: &AttachedTable, reach, take: &mut dyn FnMut(&[Relative<'_>]) -> Fallible<()>| {
-        answer::answer_of(of, names, &array, reach, &mut Sink::Parts(take))
+        answer::answer_of(of, names, reach, &mut Sink::Parts(take))
     };
     if !walker.of.has_labels() {
         return ask(&walker.of, reach, &mut |rows| siblings::in_order(&walker.of, rows, &mut take));

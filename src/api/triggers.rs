@@ -5,6 +5,7 @@
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
 use crate::call::fmgr::Call;
+use crate::call::work_memory::Room;
 use crate::catalog::trigger_ddl::Trigger;
 use crate::catalog::{registration, trigger_ddl};
 use crate::error;
@@ -31,8 +32,8 @@ fn cft_register(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         function,
         events: pg_sys::TRIGGER_TYPE_UPDATE,
         each_row: from.is_some(),
-        columns: &c_strings(&call, 4),
-        arguments: &c_strings(&call, 5),
+        columns: &c_strings(&call, 4)?,
+        arguments: &c_strings(&call, 5)?,
         never: true,
         // Not on a view: ALTER TABLE cannot enable its triggers ALWAYS, so a dump would not restore.
         // SAFETY: a system cache lookup.
@@ -92,6 +93,8 @@ fn c_string(text: &[u8]) -> CString {
     CString::new(text).unwrap_or_default()
 }
 
-fn c_strings(call: &Call, n: usize) -> Vec<CString> {
-    call.names(n).map(|(texts, _)| texts.into_iter().map(c_string).collect()).unwrap_or_default()
+fn c_strings(call: &Call, n: usize) -> Fallible<Vec<CString>> {
+    let Some(texts) = call.names(n)? else { return Ok(Vec::new()) };
+    Room::new().take(texts.iter().map(|text| 2 * (text.len() + size_of::<CString>())).sum())?;
+    Ok(texts.into_iter().map(c_string).collect()) // bounded: counted
 }

@@ -7,8 +7,11 @@
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
-use crate::call::entity_value::EntityType;
+use crate::call::array;
+use crate::call::entity_value::{EntityType, Name};
 use crate::call::fmgr::{Call, text_bytes};
+use crate::call::work_memory;
+use crate::call::work_memory::Room;
 use crate::catalog::attached_table::AttachedTable;
 use crate::error;
 use crate::error::Fallible;
@@ -20,8 +23,6 @@ use crate::serve::within::Within;
 use cftrag_core::Names;
 use pgrx::prelude::*;
 use pgrx::{Internal, PgList};
-use std::borrow::Cow;
-use std::collections::HashSet;
 
 /// The work of walking up from rows' entities before all descendants are found: about a quarter of a millisecond.
 const LOOKING: usize = 5_000;
@@ -35,13 +36,14 @@ struct Site {
     /// The entity is a column's value.
     keeps: bool,
     asked: Option<Asked>,
-    tops: Vec<Vec<u8>>,
+    /// The ancestors' names.
+    tops: Names,
     left: usize,
     below: Option<Names>,
     callback: pg_sys::MemoryContextCallback,
 }
 
-/// The arguments of the last call, besides the entity.
+/// Copies of the arguments of the last call, besides the entity.
 struct Asked {
     ancestors: Vec<u8>,
     edges: Option<pg_sys::Oid>,
@@ -80,7 +82,7 @@ impl Site {
                     types: Types::of(call)?,
                     keeps: entity_is_a_columns(info),
                     asked: None,
-                    tops: Vec::new(),
+                    tops: Names::default(),
                     left: LOOKING,
                     below: None,
                     callback: pg_sys::MemoryContextCallback::default(),
@@ -99,46 +101,33 @@ impl Site {
     /// # Safety
     /// The call's second argument.
     unsafe fn ask(&mut self, call: &Call, ancestors: pg_sys::Datum) -> Fallible<()> {
+        // SAFETY: the caller's promise; an array is a varlena, as a text is.
+        let one = unsafe {
+            if self.types.many { Name::Text(text_bytes(ancestors)) } else { self.types.ancestors.name(ancestors) }
+        };
+        let (edges, trees, mut room, mut asks) = (call.oid(2), call.text(3), Room::new(), None);
+        if self.keeps {
+            let is_asked =
+                |asked: &Asked| asked.ancestors == *one && asked.edges == edges && asked.trees.as_deref() == trees;
+            if self.asked.as_ref().is_some_and(is_asked) {
+                return Ok(());
+            }
+            let trees = trees.map(|trees| work_memory::copy(trees, &mut room)).transpose()?;
+            asks = Some(Asked { ancestors: work_memory::copy(&one, &mut room)?, edges, trees });
+        }
+        if !self.types.many && reads_as_array(&one) && call.is_given_text(1) {
+            refuse_array(&AttachedTable::of(call.function(), edges)?, &one, Some("ancestors"))?;
+        }
         // SAFETY: the caller's promise.
-        let (bytes, edges, trees) = (unsafe { self.bytes(ancestors) }, call.oid(2), call.text(3));
-        let is_asked =
-            |asked: &Asked| asked.ancestors == *bytes && asked.edges == edges && asked.trees.as_deref() == trees;
-        if self.keeps && self.asked.as_ref().is_some_and(is_asked) {
-            return Ok(());
-        }
-        let asked = Asked { ancestors: bytes.into_owned(), edges, trees: trees.map(<[u8]>::to_vec) };
-        // SAFETY: as above.
-        let tops = unsafe { self.types.names(ancestors) };
-        if !self.types.many
-            && self.types.ancestors == EntityType::Text
-            && tops.iter().any(|top| reads_as_array(top))
-            && call.is_given_text(1)
-        {
-            refuse_array(&AttachedTable::of(call.function(), edges)?, &tops[0], Some("ancestors"))?;
-        }
-        self.tops = tops.into_iter().map(Cow::into_owned).collect();
-        (self.asked, self.below, self.left) = (Some(asked), None, LOOKING);
+        self.tops = unsafe { self.types.tops(ancestors, &mut room) }?;
+        (self.asked, self.below, self.left) = (asks, None, LOOKING);
         Ok(())
-    }
-
-    /// The bytes of a value of the second argument.
-    ///
-    /// # Safety
-    /// It is one.
-    unsafe fn bytes<'v>(&self, ancestors: pg_sys::Datum) -> Cow<'v, [u8]> {
-        match self.types.many {
-            // SAFETY: the caller's promise; an array is a varlena, as a text is.
-            true => Cow::Borrowed(unsafe { text_bytes(ancestors) }),
-            // SAFETY: the caller's promise.
-            false => unsafe { self.types.ancestors.name(ancestors) },
-        }
     }
 
     fn judge(&mut self, call: &Call, name: &[u8]) -> Fallible<bool> {
         let (of, trees) = (AttachedTable::open(call, 2)?, call.arg(3));
-        let tops: Vec<&[u8]> = self.tops.iter().map(Vec::as_slice).collect();
         if !self.keeps || self.left > 0 {
-            let within = Within::these(&of, tops, trees);
+            let within = Within::of(&of, &self.tops, trees);
             if let Some((is_under, rows)) = within.has(name)? {
                 self.left = self.left.saturating_sub(LOOK + rows);
                 return Ok(is_under);
@@ -147,12 +136,10 @@ impl Site {
             // row.
             if !self.keeps || self.left == LOOKING {
                 self.left = 0;
-                return Ok(!within.those_of(&[name])?.is_empty());
+                return Ok(within.those_of(&[name])?[0]);
             }
         }
-        let mut distinct = HashSet::new();
-        let tops: Vec<&[u8]> = self.tops.iter().map(Vec::as_slice).filter(|top| distinct.insert(*top)).collect();
-        let below = descendants(&Walker { of, trees }, &tops)?;
+        let below = descendants(&Walker { of, trees }, &self.tops, &mut Room::new())?;
         Ok(self.below.insert(below).contains(name))
     }
 }
@@ -195,13 +182,18 @@ impl Types {
         })
     }
 
-    /// The names of the ancestors.
+    /// The names of the ancestors. 53400, 53200.
     ///
     /// # Safety
     /// A value of their type.
-    unsafe fn names<'v>(self, value: pg_sys::Datum) -> Vec<Cow<'v, [u8]>> {
+    unsafe fn tops(self, ancestors: pg_sys::Datum, room: &mut Room) -> Fallible<Names> {
         // SAFETY: the caller's promise.
-        unsafe { if self.many { self.ancestors.names(value) } else { vec![self.ancestors.name(value)] } }
+        unsafe {
+            match self.many {
+                true => array::copied(self.ancestors.names(ancestors)?, room),
+                false => array::copied(std::iter::once(self.ancestors.name(ancestors)), room),
+            }
+        }
     }
 }
 
@@ -243,18 +235,15 @@ fn cft_descendants(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
     let Some(ancestors) = call.arg(0) else { return Ok(Internal::from(None)) };
     // SAFETY: as above.
     let types = unsafe { Types::of(&call) }?;
+    let (walker, mut room) = (Walker { of: AttachedTable::open(&call, 1)?, trees: call.arg(2) }, Room::new());
     // SAFETY: as above.
-    let tops = unsafe { types.names(ancestors) };
-    let walker = Walker { of: AttachedTable::open(&call, 1)?, trees: call.arg(2) };
-    let mut distinct = HashSet::new();
-    let tops: Vec<&[u8]> = tops.iter().map(|top| &**top).filter(|top| distinct.insert(*top)).collect();
-    if let [top] = tops[..]
-        && !types.many
+    let tops = unsafe { types.tops(ancestors, &mut room) }?;
+    if call.is_given_text(0)
+        && let Some(top) = call.text(0)
         && reads_as_array(top)
-        && call.is_given_text(0)
     {
         refuse_array(&walker.of, top, Some("ancestors"))?;
     }
-    let below = descendants(&walker, &tops)?;
-    types.entity.array(below.ids().map(|id| below.get(id))).map(|array| Internal::from(Some(array)))
+    let below = descendants(&walker, &tops, &mut room)?;
+    Ok(Internal::from(Some(types.entity.array(below.ids().map(|id| below.get(id))))))
 }

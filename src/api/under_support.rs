@@ -4,12 +4,12 @@
 #![expect(unsafe_code, reason = "the planner's interface")]
 
 use crate::api::support::{Value, nothing, relatives, value};
-use crate::call::entity_value::EntityType;
+use crate::call::array;
+use crate::call::entity_value::{EntityType, Name};
 use crate::error::MAX_LEVELS;
 use crate::pg::error_context;
 use pgrx::prelude::*;
 use pgrx::{Internal, PgList};
-use std::borrow::Cow;
 
 /// Edge slots read for an estimate: a quarter of a millisecond.
 const CELLS: usize = 5_000;
@@ -108,22 +108,23 @@ impl Under {
                 Value::Known(table) => Some(pg_sys::Oid::from(table.value() as u32)),
                 Value::Unknown(_) => return None,
             };
-            let (mut names, mut asked): (Vec<Cow<[u8]>>, _) = (Vec::new(), 1.0);
+            let (mut names, mut asked): (Vec<Name>, _) = (Vec::new(), 1.0);
             if let Some(ancestors) = known(1) {
                 if ancestors.constisnull {
                     return Some(Self { entity, below: 0.0, entities: 1.0 });
                 }
                 let (of, many) = EntityType::of(ancestors.consttype)?;
-                names = if many { of.names(ancestors.constvalue) } else { vec![of.name(ancestors.constvalue)] };
-                asked = names.len() as f64;
-                names.sort_unstable();
-                names.dedup();
-                names.truncate(NAMES);
+                if many {
+                    let (some, count) = array::sample(of.names(ancestors.constvalue).ok()?, NAMES);
+                    (names, asked) = (some, count as f64);
+                } else {
+                    names.push(of.name(ancestors.constvalue));
+                }
                 if names.is_empty() {
                     return Some(Self { entity, below: 0.0, entities: 1.0 });
                 }
             }
-            let names: Vec<&[u8]> = names.iter().map(|name| &**name).collect();
+            let names: Vec<&[u8]> = names.iter().map(|name| &**name).collect(); // bounded: NAMES
             let found = relatives(table, function, &names, 0, MAX_LEVELS as u32, CELLS)?;
             let entities = found.entities.max(1.0);
             let below = (asked * (1.0 + found.rows)).min(entities);

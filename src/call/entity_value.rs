@@ -2,12 +2,13 @@
 
 #![expect(unsafe_code, reason = "values of declared types")]
 
-use crate::call::fmgr::{array_elements, text_bytes, text_datum};
-use crate::error;
+use crate::call::array::Elements;
+use crate::call::fmgr::{array_of_values, text_array_of, text_bytes, text_datum};
 use crate::error::Fallible;
-use pgrx::{check_for_interrupts, pg_sys};
-use std::borrow::Cow;
-use std::ffi::c_char;
+use pgrx::pg_sys;
+use std::io::Write;
+use std::ops::Deref;
+use std::str::FromStr;
 
 /// The type of an entity's values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,13 +53,13 @@ impl EntityType {
         }
     }
 
-    /// The type's length, whether it is passed by value, and its alignment, as in pg_type.
-    fn layout(self) -> (i32, bool, c_char) {
+    /// The type's length; -1 for varlenas.
+    fn length(self) -> i32 {
         match self {
-            Self::Text => (-1, false, pg_sys::TYPALIGN_INT as c_char),
-            Self::Int4 => (4, true, pg_sys::TYPALIGN_INT as c_char),
-            Self::Int8 => (8, true, pg_sys::TYPALIGN_DOUBLE as c_char),
-            Self::Uuid => (16, false, pg_sys::TYPALIGN_CHAR as c_char),
+            Self::Text => -1,
+            Self::Int4 => 4,
+            Self::Int8 => 8,
+            Self::Uuid => 16,
         }
     }
 
@@ -66,67 +67,35 @@ impl EntityType {
     ///
     /// # Safety
     /// A value of that type, which outlives the name.
-    pub unsafe fn name<'v>(self, value: pg_sys::Datum) -> Cow<'v, [u8]> {
+    pub unsafe fn name<'v>(self, value: pg_sys::Datum) -> Name<'v> {
         match self {
             // SAFETY: the caller's promise.
-            Self::Text => Cow::Borrowed(unsafe { text_bytes(value) }),
-            Self::Int4 => Cow::Owned((value.value() as i32).to_string().into_bytes()),
-            Self::Int8 => Cow::Owned((value.value() as i64).to_string().into_bytes()),
-            Self::Uuid => {
-                // SAFETY: the caller's promise: a uuid is 16 bytes.
-                let uuid = unsafe { *value.cast_mut_ptr::<[u8; 16]>() };
-                Cow::Owned(uuid_text(&uuid).into_bytes())
-            }
+            Self::Text => Name::Text(unsafe { text_bytes(value) }),
+            Self::Int4 => Name::of_number(i64::from(value.value() as i32)),
+            Self::Int8 => Name::of_number(value.value() as i64),
+            // SAFETY: the caller's promise: a uuid is 16 bytes.
+            Self::Uuid => Name::Short(uuid_text(unsafe { &*value.cast_mut_ptr() }), 36),
         }
     }
 
-    /// The names of the elements of an array, without its NULLs.
+    /// The names of the elements of an array, without its NULLs. 53200.
     ///
     /// # Safety
     /// An array of that type, which outlives the names.
-    pub unsafe fn names<'v>(self, array: pg_sys::Datum) -> Vec<Cow<'v, [u8]>> {
+    pub unsafe fn names<'v>(self, array: pg_sys::Datum) -> Fallible<impl Iterator<Item = Name<'v>> + Clone> {
         // SAFETY: the caller's promise.
-        unsafe {
-            let elements = array_elements(array, self.oid(), self.layout());
-            elements.into_iter().flatten().map(|element| self.name(element)).collect()
-        }
-    }
-
-    /// An array of the entities of these names, without the names that no value of the type has. 53400, 53200.
-    pub fn array<'n>(self, names: impl Iterator<Item = &'n [u8]>) -> Fallible<pg_sys::Datum> {
-        let mut values: Vec<pg_sys::Datum> = Vec::new();
-        for name in names {
-            if values.len().is_multiple_of(1 << 14) {
-                check_for_interrupts!();
-            }
-            if values.len() == values.capacity() {
-                let more = values.len().max(64);
-                values
-                    .try_reserve_exact(more)
-                    .map_err(|_| error::no_memory_to_work(2 * more * size_of::<pg_sys::Datum>()))?;
-            }
-            values.extend(self.value(name));
-        }
-        let (length, by_value, align) = self.layout();
-        // SAFETY: elements of that type and layout, which are copied, and then freed where they are palloc'd.
-        unsafe {
-            let count = values.len() as i32;
-            let array = pg_sys::construct_array(values.as_mut_ptr(), count, self.oid(), length, by_value, align);
-            if !by_value {
-                values.iter().for_each(|value| pg_sys::pfree(value.cast_mut_ptr()));
-            }
-            Ok(pg_sys::Datum::from(array))
-        }
+        let elements = unsafe { Elements::of(array, self.length()) }?;
+        // SAFETY: as above.
+        Ok(elements.filter_map(move |element| element.map(|element| unsafe { self.name(element) })))
     }
 
     /// The value whose text is this name, if there is one.
     pub fn value(self, name: &[u8]) -> Option<pg_sys::Datum> {
-        if self == Self::Text {
-            return Some(text_datum(name));
-        }
-        let text = std::str::from_utf8(name).ok()?;
         match self {
-            Self::Uuid => uuid_of(text).map(|uuid| {
+            Self::Text => Some(text_datum(name)),
+            Self::Int4 => number::<i32>(name).map(pg_sys::Datum::from),
+            Self::Int8 => number::<i64>(name).map(pg_sys::Datum::from),
+            Self::Uuid => uuid_of(name).map(|uuid| {
                 // SAFETY: 16 bytes of memory, which are written here.
                 unsafe {
                     let value = pg_sys::palloc(uuid.len()).cast::<[u8; 16]>();
@@ -134,43 +103,95 @@ impl EntityType {
                     pg_sys::Datum::from(value)
                 }
             }),
-            Self::Int4 => text.parse::<i32>().ok().filter(|n| n.to_string() == text).map(pg_sys::Datum::from),
-            _ => text.parse::<i64>().ok().filter(|n| n.to_string() == text).map(pg_sys::Datum::from),
+        }
+    }
+
+    /// An array of the entities of these names, without the names that no value of the type has. Raises 54000, 53200.
+    pub fn array<'n>(self, names: impl Iterator<Item = &'n [u8]> + Clone) -> pg_sys::Datum {
+        match self {
+            Self::Text => text_array_of(names.map(Some)),
+            Self::Int4 => array_of_values(self.oid(), names.filter_map(number).map(i32::to_ne_bytes)),
+            Self::Int8 => array_of_values(self.oid(), names.filter_map(number).map(i64::to_ne_bytes)),
+            Self::Uuid => array_of_values(self.oid(), names.filter_map(uuid_of)),
         }
     }
 }
 
-/// The text of a uuid, as uuid_out writes it.
-fn uuid_text(uuid: &[u8; 16]) -> String {
-    let mut text = String::with_capacity(36);
-    for (n, byte) in uuid.iter().enumerate() {
-        if matches!(n, 4 | 6 | 8 | 10) {
-            text.push('-');
+/// An entity's name: a text value in place, or the text of a short one.
+#[derive(Clone, Copy)]
+pub enum Name<'v> {
+    Text(&'v [u8]),
+    /// With its length.
+    Short([u8; 36], usize),
+}
+
+impl Name<'_> {
+    fn of_number(number: i64) -> Self {
+        let mut text = [0; 36];
+        let mut rest = &mut text[..];
+        // 20 bytes at most.
+        _ = write!(rest, "{number}");
+        let left = rest.len();
+        Self::Short(text, 36 - left)
+    }
+}
+
+impl Deref for Name<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Text(text) => text,
+            Self::Short(text, length) => &text[..*length],
         }
-        text.extend([byte >> 4, byte & 15].map(|digit| char::from_digit(u32::from(digit), 16).unwrap_or('0')));
+    }
+}
+
+/// The number that has this text; None if its output function would write another one.
+fn number<N: FromStr + Copy + Into<i64>>(text: &[u8]) -> Option<N> {
+    let number: N = std::str::from_utf8(text).ok()?.parse().ok()?;
+    (*Name::of_number(number.into()) == *text).then_some(number)
+}
+
+/// The text of a uuid, as uuid_out writes it.
+fn uuid_text(uuid: &[u8; 16]) -> [u8; 36] {
+    let mut text = [b'-'; 36];
+    let digits = uuid.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    let places = (0..36).filter(|place| !matches!(place, 8 | 13 | 18 | 23));
+    for (place, digit) in places.zip(digits) {
+        text[place] = b"0123456789abcdef"[usize::from(digit)];
     }
     text
 }
 
 /// The uuid that has this text; None if uuid_out would write another one.
-fn uuid_of(text: &str) -> Option<[u8; 16]> {
-    let digits: Vec<u8> = text.chars().filter_map(|c| c.to_digit(16)).map(|digit| digit as u8).collect();
-    let bytes: Vec<u8> = digits.chunks_exact(2).map(|pair| pair[0] << 4 | pair[1]).collect();
-    let uuid: [u8; 16] = bytes.try_into().ok()?;
-    (uuid_text(&uuid) == text).then_some(uuid)
+fn uuid_of(text: &[u8]) -> Option<[u8; 16]> {
+    let text: &[u8; 36] = text.try_into().ok()?;
+    let digits = text.iter().filter_map(|byte| char::from(*byte).to_digit(16));
+    let uuid = digits.fold(0, |uuid: u128, digit| uuid << 4 | u128::from(digit)).to_be_bytes();
+    (uuid_text(&uuid) == *text).then_some(uuid)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{uuid_of, uuid_text};
+    use super::{number, uuid_of, uuid_text};
 
     #[test]
     fn a_uuid_and_its_text() {
-        let text = "0123abcd-4567-89ef-0000-00ff00000001";
+        let text = b"0123abcd-4567-89ef-0000-00ff00000001";
         let uuid = uuid_of(text).expect("a uuid");
-        assert_eq!(uuid_text(&uuid), text);
+        assert_eq!(uuid_text(&uuid), *text);
         for other in ["", "0123ABCD-4567-89ef-0000-00ff00000001", "0123abcd4567-89ef-0000-00ff00000001", "{}"] {
-            assert_eq!(uuid_of(other), None, "{other}");
+            assert_eq!(uuid_of(other.as_bytes()), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_number_and_its_text() {
+        assert_eq!(number::<i64>(b"-9223372036854775808"), Some(i64::MIN));
+        assert_eq!(number::<i32>(b"7"), Some(7));
+        for other in ["", "+7", "07", "-0", "7 ", "2147483648"] {
+            assert_eq!(number::<i32>(other.as_bytes()), None, "{other}");
         }
     }
 }

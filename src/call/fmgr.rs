@@ -4,13 +4,13 @@
 
 #![expect(unsafe_code, reason = "SPI, called directly")]
 
+use crate::call::work_memory::LARGE;
 use crate::error;
 use crate::error::Fallible;
 use crate::pg::encoding;
 use crate::pg::interrupt::check_interrupts;
 use cftrag_core::Interruptible;
 use pgrx::{PgLogLevel, check_for_interrupts, pg_sys};
-use std::collections::HashSet;
 use std::ffi::{CStr, CString};
 
 /// An argument of type name.
@@ -26,32 +26,8 @@ pub fn name_datum(name: &str) -> pg_sys::Datum {
     unsafe { pg_sys::OidInputFunctionCall(pg_sys::F_NAMEIN.into(), name.as_ptr().cast_mut(), pg_sys::InvalidOid, -1) }
 }
 
-/// A text[] with the call's first argument.
-pub fn array_of_one(call: &Call) -> pg_sys::Datum {
-    array_of(call.arg(0).unwrap_or(pg_sys::Datum::from(0usize)))
-}
-
-/// A text[] with that text.
-pub fn array_of(mut element: pg_sys::Datum) -> pg_sys::Datum {
-    // SAFETY: one text element, which is copied.
-    unsafe {
-        pg_sys::Datum::from(pg_sys::construct_array(
-            &mut element,
-            1,
-            pg_sys::TEXTOID,
-            -1,
-            false,
-            pg_sys::TYPALIGN_INT as std::ffi::c_char,
-        ))
-    }
-}
-
 /// The longest text: MaxAllocSize less a varlena's header.
 pub const LONGEST: usize = 0x3fff_ffff - 4;
-
-/// The size from which on we check that the allocation leaves memory for others; also the bytes copied between two
-/// checks for interrupts.
-pub const LARGE: usize = 1 << 20;
 
 /// A text value of the sentences; None if there are none. Error: that of [`text_value`].
 pub fn text_of(sentences: &[u8]) -> Fallible<Option<pg_sys::Datum>> {
@@ -147,13 +123,6 @@ impl Call {
         }
     }
 
-    /// The names of a text[] argument without NULLs, first occurrences only, in order; and the array itself.
-    pub fn names(&self, n: usize) -> Option<(Vec<&[u8]>, pg_sys::Datum)> {
-        let datum = self.arg(n)?;
-        // SAFETY: SQL declares the argument text[].
-        Some((unsafe { distinct_names(datum) }, datum))
-    }
-
     /// Prepares a materialised result and returns its tuplestore and row type.
     pub fn rows(&self) -> Rows {
         // SAFETY: the function is declared to return a set; the executor or this call's error handles every other case.
@@ -197,65 +166,6 @@ impl Rows {
         // SAFETY: from rows(); SQL declares N columns.
         unsafe { pg_sys::tuplestore_putvalues(self.store, self.desc, values.as_mut_ptr(), nulls.as_mut_ptr()) };
     }
-}
-
-/// The elements of a text[], with None for NULL. Raises 53200 if memory runs out.
-///
-/// # Safety
-/// `datum` is a text[] value.
-pub unsafe fn elements<'a>(datum: pg_sys::Datum) -> Vec<Option<&'a [u8]>> {
-    let layout = (-1, false, pg_sys::TYPALIGN_INT as std::ffi::c_char);
-    // SAFETY: the caller's promise.
-    unsafe {
-        let elements = array_elements(datum, pg_sys::TEXTOID, layout);
-        elements.into_iter().map(|element| element.map(|element| text_bytes(element))).collect()
-    }
-}
-
-/// The elements of an array, with None for NULL. Raises 53200 if memory runs out.
-///
-/// # Safety
-/// `datum` is an array of that type, of this length, by value or not, and alignment.
-pub unsafe fn array_elements(
-    datum: pg_sys::Datum,
-    of: pg_sys::Oid,
-    (length, by_value, align): (i32, bool, std::ffi::c_char),
-) -> Vec<Option<pg_sys::Datum>> {
-    let (mut elements, mut nulls, mut count) = (std::ptr::null_mut(), std::ptr::null_mut(), 0);
-    // SAFETY: the caller's promise; deconstruct_array's arrays have `count` elements.
-    unsafe {
-        let array = pg_sys::pg_detoast_datum(datum.cast_mut_ptr()).cast::<pg_sys::ArrayType>();
-        pg_sys::deconstruct_array(array, of, length, by_value, align, &mut elements, &mut nulls, &mut count);
-        let mut values = Vec::new();
-        if values.try_reserve_exact(count as usize).is_err() {
-            error::no_memory_to_work(count as usize * size_of::<Option<pg_sys::Datum>>()).report(PgLogLevel::ERROR);
-        }
-        values.extend((0..count as usize).map(|i| (!*nulls.add(i)).then(|| *elements.add(i))));
-        values
-    }
-}
-
-/// The names of a text[] without NULLs, first occurrences only, in order.
-///
-/// # Safety
-/// `datum` is a text[] value.
-pub unsafe fn distinct_names<'a>(datum: pg_sys::Datum) -> Vec<&'a [u8]> {
-    // SAFETY: the caller's promise. (Dropping the NULLs does not move the vector.)
-    let mut names: Vec<&[u8]> = unsafe { elements(datum) }.into_iter().flatten().collect();
-    // The standard library's hash takes as long as finding the name.
-    let mut seen = HashSet::with_hasher(foldhash::fast::RandomState::default());
-    if seen.try_reserve(names.len()).is_err() {
-        error::no_memory_to_work(2 * names.len() * size_of::<&[u8]>()).report(PgLogLevel::ERROR);
-    }
-    let mut looked_at = 0_u32;
-    names.retain(|name| {
-        looked_at += 1;
-        if looked_at.is_multiple_of(1 << 16) {
-            check_for_interrupts!();
-        }
-        seen.insert(*name)
-    });
-    names
 }
 
 /// # Safety
@@ -313,65 +223,98 @@ pub fn text_datum(bytes: &[u8]) -> pg_sys::Datum {
     unsafe { pg_sys::Datum::from(pg_sys::cstring_to_text_with_len(bytes.as_ptr().cast(), bytes.len() as i32)) }
 }
 
-/// Makes a text[] like [`text_array`], with NULL for None.
-pub fn text_array_of<'t>(texts: impl Iterator<Item = Option<&'t [u8]>>) -> pg_sys::Datum {
-    let texts: Vec<_> = texts.collect();
-    let mut nulls: Vec<bool> = texts.iter().map(Option::is_none).collect();
-    let element = |text: &Option<&[u8]>| {
-        check_for_interrupts!();
-        text.map_or(pg_sys::Datum::null(), text_datum)
-    };
-    let mut elements: Vec<_> = texts.iter().map(element).collect();
-    let (mut length, mut lower) = (texts.len() as i32, 1);
-    // SAFETY: an array of one dimension; its elements are copied and then ours to free.
+/// The head of an array of one dimension: its own, the dimension's length and lower bound.
+const ARRAY_HEAD: usize = size_of::<pg_sys::ArrayType>() + 2 * size_of::<i32>();
+
+/// An array of one dimension, palloc'd. `write` gets the memory of the elements, which is at most `bytes`, and returns
+/// where they end and how many they are. `bits`: one for each element, 0 for NULL; empty if none is NULL. Raises 54000
+/// if it would be longer than an array can be, 53200 if the system has no memory beside it.
+fn array_with(
+    of: pg_sys::Oid,
+    (bits, bytes): (usize, usize),
+    write: impl FnOnce(*mut u8, *mut u8) -> (usize, usize),
+) -> pg_sys::Datum {
+    let head = (ARRAY_HEAD + bits).next_multiple_of(8);
+    let size = head.saturating_add(bytes);
+    if size > LONGEST {
+        error::too_long(size).report(PgLogLevel::ERROR);
+    }
+    // SAFETY: `size` bytes, all of which are written: the head, which is aligned as palloc'd memory is, the bits, and as
+    // many bytes of elements as count.
     unsafe {
-        let align = pg_sys::TYPALIGN_INT as std::ffi::c_char;
-        let (values, flags) = (elements.as_mut_ptr(), nulls.as_mut_ptr());
-        let array =
-            pg_sys::construct_md_array(values, flags, 1, &mut length, &mut lower, pg_sys::TEXTOID, -1, false, align);
-        let made = elements.iter().zip(&nulls).filter(|(_, null)| !**null);
-        made.for_each(|(element, _)| pg_sys::pfree(element.cast_mut_ptr()));
+        let array = pg_sys::palloc(size).cast::<pg_sys::ArrayType>();
+        if size > LARGE && !cftrag_core::some_is_left() {
+            error::no_memory_to_work(size).report(PgLogLevel::ERROR);
+        }
+        array.cast::<u8>().write_bytes(0, head);
+        let (bytes, count) = write(array.cast::<u8>().add(ARRAY_HEAD), array.cast::<u8>().add(head));
+        if count == 0 {
+            return pg_sys::Datum::from(pg_sys::construct_empty_array(of));
+        }
+        pgrx::set_varsize_4b(array.cast(), (head + bytes) as i32);
+        (*array).ndim = 1;
+        (*array).dataoffset = if bits > 0 { head as i32 } else { 0 };
+        (*array).elemtype = of;
+        array.add(1).cast::<[i32; 2]>().write([count as i32, 1]);
         pg_sys::Datum::from(array)
     }
 }
 
-/// A bigint[] value, palloc'd.
-pub fn bigint_array(numbers: &[i64]) -> pg_sys::Datum {
-    let mut elements: Vec<_> = numbers.iter().map(|number| pg_sys::Datum::from(*number)).collect();
-    let align = pg_sys::TYPALIGN_DOUBLE as std::ffi::c_char;
-    // SAFETY: elements that are passed by value, which are copied.
-    unsafe {
-        pg_sys::Datum::from(pg_sys::construct_array(
-            elements.as_mut_ptr(),
-            elements.len() as i32,
-            pg_sys::INT8OID,
-            8,
-            true,
-            align,
-        ))
-    }
-}
-
-/// A text[] value, palloc'd. Making one of a million elements can be cancelled.
-pub fn text_array(texts: &[&[u8]]) -> pg_sys::Datum {
+/// Makes a text[], with NULL for None. Making a large one can be cancelled. Errors: those of [`array_with`].
+pub fn text_array_of<'t>(texts: impl Iterator<Item = Option<&'t [u8]>> + Clone) -> pg_sys::Datum {
     let mut check_interrupts = check_interrupts;
     let mut work = Interruptible::new(&mut check_interrupts);
-    let text = |text: &&[u8]| {
-        work.steps(1 + text.len() / 64);
-        text_datum(text)
-    };
-    let mut elements: Vec<_> = texts.iter().map(text).collect();
-    // SAFETY: text elements, which are copied and then ours to free.
-    unsafe {
-        let array = pg_sys::construct_array(
-            elements.as_mut_ptr(),
-            elements.len() as i32,
-            pg_sys::TEXTOID,
-            -1,
-            false,
-            pg_sys::TYPALIGN_INT as std::ffi::c_char,
-        );
-        elements.iter().for_each(|element| pg_sys::pfree(element.cast_mut_ptr()));
-        pg_sys::Datum::from(array)
+    let (mut bytes, mut count, mut nulls) = (0_usize, 0, 0);
+    for text in texts.clone() {
+        work.step();
+        count += 1;
+        match text {
+            Some(text) => bytes = bytes.saturating_add((pg_sys::VARHDRSZ + text.len()).next_multiple_of(4)),
+            None => nulls += 1,
+        }
     }
+    let bits = if nulls > 0 { usize::div_ceil(count, 8) } else { 0 };
+    array_with(pg_sys::TEXTOID, (bits, bytes), |null_bits, first| {
+        let mut at = 0;
+        for (n, text) in texts.enumerate() {
+            let Some(text) = text else { continue };
+            work.steps(1 + text.len() / 64);
+            let size = pg_sys::VARHDRSZ + text.len();
+            // SAFETY: inside the memory counted above, `at` is a multiple of 4; bits are only written if they were
+            // counted.
+            unsafe {
+                let to = first.add(at);
+                to.add(size).write_bytes(0, size.next_multiple_of(4) - size);
+                pgrx::set_varsize_4b(to.cast(), size as i32);
+                std::ptr::copy_nonoverlapping(text.as_ptr(), to.add(pg_sys::VARHDRSZ), text.len());
+                if bits > 0 {
+                    *null_bits.add(n / 8) |= 1 << (n % 8);
+                }
+            }
+            at += size.next_multiple_of(4);
+        }
+        (at, count)
+    })
+}
+
+/// Makes an array of values of `N` bytes each. Errors: those of [`array_with`].
+pub fn array_of_values<const N: usize>(
+    of: pg_sys::Oid,
+    values: impl Iterator<Item = [u8; N]> + Clone,
+) -> pg_sys::Datum {
+    let bytes = values.clone().count().saturating_mul(N);
+    array_with(of, (0, bytes), |_, first| {
+        let mut count = 0;
+        for value in values {
+            // SAFETY: inside the memory counted above.
+            unsafe { first.cast::<[u8; N]>().add(count).write(value) };
+            count += 1;
+        }
+        (count * N, count)
+    })
+}
+
+/// Makes a text[]. Errors: those of [`text_array_of`].
+pub fn text_array(texts: &[&[u8]]) -> pg_sys::Datum {
+    text_array_of(texts.iter().map(|text| Some(*text)))
 }

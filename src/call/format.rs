@@ -8,6 +8,7 @@
 
 use crate::call::fmgr;
 use crate::call::fmgr::Call;
+use crate::call::work_memory;
 use crate::call::work_memory::Bytes;
 use crate::error;
 use crate::error::Fallible;
@@ -48,7 +49,7 @@ impl<'a> Format<'a> {
                 Piece::Value(n) => values[n],
             };
             out.room(bytes.len())?;
-            for some in bytes.chunks(fmgr::LARGE) {
+            for some in bytes.chunks(work_memory::LARGE) {
                 check_for_interrupts!();
                 out.0.extend_from_slice(some);
             }
@@ -62,7 +63,7 @@ fn pieces<'a>(source: &'a [u8], names: &[&str]) -> Result<Vec<Piece<'a>>, String
     if source.len() > LONGEST {
         return Err(format!("It has {} bytes; at most {LONGEST} are allowed", source.len()));
     }
-    let known = || names.iter().map(|name| format!("{{{name}}}")).collect::<Vec<_>>().join(", ");
+    let known = || names.iter().map(|name| format!("{{{name}}}")).collect::<Vec<_>>().join(", "); // bounded: the placeholders
     let (mut pieces, mut rest) = (Vec::new(), source);
     while let Some(at) = rest.iter().position(|byte| matches!(byte, b'{' | b'}')) {
         let (before, from) = rest.split_at(at);

@@ -7,8 +7,7 @@
 
 #![expect(unsafe_code, reason = "makes a numeric; writes into a varlena")]
 
-use crate::call::fmgr::LARGE;
-use crate::call::work_memory::limit;
+use crate::call::work_memory::{LARGE, limit};
 use crate::error;
 use crate::error::Fallible;
 use crate::pg::interrupt::look_up;
@@ -252,7 +251,7 @@ impl Jsonb {
                 );
                 let varlena = value.cast_mut_ptr::<pg_sys::varlena>();
                 let size = pgrx::varsize_any(varlena);
-                let numeric = std::slice::from_raw_parts(varlena.cast::<u8>(), size).to_vec();
+                let numeric = std::slice::from_raw_parts(varlena.cast::<u8>(), size).to_vec(); // bounded: a number
                 pg_sys::pfree(varlena.cast());
                 numeric
             };

@@ -1,8 +1,9 @@
-//! Arguments, results and memory of one function call: fmgr.rs, tuple.rs, utf8.rs, work_memory.rs; entities as values
+//! Arguments, results and memory of one function call: fmgr.rs, array.rs, tuple.rs, utf8.rs, work_memory.rs; entities as values
 //! of their columns' types: entity_value.rs; users' formats: format.rs; jsonb values: jsonb.rs.
 //!
 //! It is not in pg, because it raises our errors. It knows no table.
 
+pub mod array;
 pub mod entity_value;
 pub mod fmgr;
 pub mod format;

@@ -5,7 +5,6 @@
 
 #![expect(unsafe_code, reason = "reads a setting of the server")]
 
-use crate::call::fmgr::LARGE;
 use crate::error::Fallible;
 use crate::{error, guc};
 use cftrag_core::NoRoom;
@@ -13,6 +12,13 @@ use pgrx::{check_for_interrupts, pg_sys};
 
 /// What a new workspace and a few hundred rows take.
 const LEAST_WORK: usize = 256 << 10;
+
+/// The size from which on we check that the allocation leaves memory for others; also the bytes copied between two
+/// checks for interrupts.
+pub const LARGE: usize = 1 << 20;
+
+/// Lists of fewer bytes are neither counted nor checked.
+pub const FEW: usize = 64 << 10;
 
 /// `work_mem` in bytes: an answer's rows beyond it are on disk.
 pub fn work_mem() -> usize {
@@ -103,6 +109,11 @@ impl Room {
         Ok(())
     }
 
+    /// The bytes counted.
+    pub fn taken(&self) -> usize {
+        self.taken
+    }
+
     /// Counts what is missing to a total of `bytes`.
     pub fn grow_to(&mut self, bytes: usize) -> Fallible<()> {
         self.take(bytes.saturating_sub(self.taken))
@@ -115,6 +126,27 @@ impl Room {
         }
         if bytes > LEAST { is_there(bytes) } else { Ok(()) }
     }
+}
+
+/// A list with room for so many items. 53400, 53200.
+pub fn list<T>(items: usize, room: &mut Room) -> Fallible<Vec<T>> {
+    let bytes = items.saturating_mul(size_of::<T>());
+    if bytes > FEW {
+        room.take(bytes)?;
+    }
+    let mut list = Vec::new();
+    list.try_reserve_exact(items).map_err(|_| error::no_memory_to_work(bytes))?;
+    if bytes < LARGE || cftrag_core::some_is_left() { Ok(list) } else { Err(error::no_memory_to_work(bytes)) }
+}
+
+/// A copy of these bytes. 53400, 53200.
+pub fn copy(bytes: &[u8], room: &mut Room) -> Fallible<Vec<u8>> {
+    let mut copy = list(bytes.len(), room)?;
+    for some in bytes.chunks(LARGE) {
+        check_for_interrupts!();
+        copy.extend_from_slice(some);
+    }
+    Ok(copy)
 }
 
 /// Checks that the system has this much memory: 53200 if not.

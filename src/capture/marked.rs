@@ -27,11 +27,11 @@ struct Marked {
 }
 
 /// Notes that this subtransaction has marked these entities in that table.
-pub fn note(summaries: Oid, entities: &[&[u8]], subtransaction: SubTransactionId) {
+pub fn note<'e>(summaries: Oid, entities: impl Iterator<Item = &'e [u8]>, subtransaction: SubTransactionId) {
     MARKED.with_borrow_mut(|marked| {
         let marked = marked.get_or_insert_default();
         for entity in entities {
-            let hash = marked.hasher.hash_one((u32::from(summaries), *entity));
+            let hash = marked.hasher.hash_one((u32::from(summaries), entity));
             if marked.all.is_some() || marked.entities.contains_key(&hash) {
                 continue;
             }

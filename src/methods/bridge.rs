@@ -44,7 +44,7 @@ fn cft_bridge(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo, whose arguments SQL declares.
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
-    let (Some((entities, _)), Some(max_hops)) = (call.names(0), call.int(1)) else { return Ok(()) };
+    let (Some(entities), Some(max_hops)) = (call.names(0)?, call.int(1)) else { return Ok(()) };
     if !(0..=MAX_LEVELS).contains(&max_hops) {
         return Err(error::bad_levels("max_hops", max_hops));
     }

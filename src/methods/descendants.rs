@@ -1,6 +1,7 @@
 //! Finds all that is below some entities, to any depth: by walks of all levels and, if there are more levels than a
 //! walk takes, by further walks from where the ones before ended.
 
+use crate::call::array;
 use crate::call::work_memory::Room;
 use crate::error::Fallible;
 use crate::methods::big_map::Table;
@@ -14,24 +15,25 @@ use cftrag_core::{Interruptible, NameId, Names};
 const PER_NODE: usize = 100;
 
 /// Returns these entities, known or not, and all below them in the walker's trees. 53400, 53200.
-pub fn descendants(walker: &Walker, tops: &[&[u8]]) -> Fallible<Names> {
-    let (mut found, mut room) = (Names::default(), Room::new());
-    for top in tops {
-        named(&mut found, top, &mut room)?;
+pub fn descendants(walker: &Walker, tops: &Names, room: &mut Room) -> Fallible<Names> {
+    let mut found = Names::default();
+    let tops = array::all(tops, room)?;
+    for top in &tops {
+        named(&mut found, top, room)?;
     }
     let mut is_deep = false;
-    walker.relatives(tops, 0, ALL, |rows| {
+    walker.relatives(&tops, 0, ALL, |rows| {
         for row in rows {
             is_deep |= row.depth == ALL;
-            named(&mut found, row.name, &mut room)?;
+            named(&mut found, row.name, room)?;
         }
         Ok(())
     })?;
     if is_deep {
         let mut deep = Deep::default();
-        walker.relatives(tops, 0, ALL, |rows| rows.iter().try_for_each(|row| deep.note(row, &mut found, &mut room)))?;
+        walker.relatives(&tops, 0, ALL, |rows| rows.iter().try_for_each(|row| deep.note(row, &mut found, room)))?;
         while !deep.ends.is_empty() {
-            deep.go_on(walker, &mut found, &mut room)?;
+            deep.go_on(walker, &mut found, room)?;
         }
     }
     Ok(found)

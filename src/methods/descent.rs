@@ -8,7 +8,8 @@
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface, a tuplestore")]
 
-use crate::call::fmgr::{Call, Rows, elements, text_array, text_bytes, text_datum};
+use crate::call::array::texts;
+use crate::call::fmgr::{Call, Rows, text_array, text_bytes, text_datum};
 use crate::call::work_memory::Room;
 use crate::catalog::registration::internal_function;
 use crate::catalog::statement::Statement;
@@ -127,8 +128,8 @@ fn cft_descend(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         compared: 0,
     };
     // SAFETY: SQL declares these text[].
-    let (trees, tops) = unsafe { (elements(trees), elements(tops)) };
-    descent.begin(&trees, &tops)?;
+    let (trees, tops) = unsafe { (texts(trees)?, texts(tops)?) };
+    descent.begin(trees.zip(tops))?;
     let max_depth = call.int(9).unwrap_or(0).max(0) as usize;
     for level in 0..=max_depth {
         if descent.level(level).is_empty() {
@@ -169,9 +170,9 @@ fn scoring(
 
 impl Descent {
     /// Makes depth 0 of these entities in these trees.
-    fn begin(&mut self, trees: &[Option<&[u8]>], tops: &[Option<&[u8]>]) -> Fallible<()> {
+    fn begin<'t>(&mut self, nodes: impl Iterator<Item = (Option<&'t [u8]>, Option<&'t [u8]>)>) -> Fallible<()> {
         self.starts.push(0);
-        for (tree, top) in trees.iter().zip(tops) {
+        for (tree, top) in nodes {
             let Some(top) = top else { continue };
             let tree = tree.map(|tree| named(&mut self.names, tree, &mut self.room)).transpose()?;
             let name = named(&mut self.names, top, &mut self.room)?;

@@ -40,7 +40,7 @@ fn cft_expansion(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo, whose arguments SQL declares.
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
-    let Some((hits, _)) = call.names(0) else { return Ok(()) };
+    let Some(hits) = call.names(0)? else { return Ok(()) };
     let (Some(up), Some(down), Some(min_support)) = (call.int(1), call.int(2), call.int(3)) else { return Ok(()) };
     check_levels(Reach::levels(up, down))?;
     let walker = Walker::of(&call, 5)?;

@@ -43,7 +43,7 @@ fn cft_path_prefix(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
-    let Some((entities, _)) = call.names(0) else { return Ok(()) };
+    let Some(entities) = call.names(0)? else { return Ok(()) };
     let walker = Walker { trees: call.arg(2), ..Walker::of(&call, 1)? };
     each_place(&walker, &entities, |places, place, under, called| {
         places.write(place, under, called, call.text(3), rows);

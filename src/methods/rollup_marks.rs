@@ -13,7 +13,8 @@
 
 #![expect(unsafe_code, reason = "trigger data, SPI")]
 
-use crate::call::fmgr::{Call, distinct_names, name_datum, text_array};
+use crate::call::array;
+use crate::call::fmgr::{Call, name_datum, text_array};
 use crate::capture::marked;
 use crate::catalog::columns::find_column;
 use crate::catalog::edges_table::EdgesTable;
@@ -99,7 +100,7 @@ fn cft_rollup_changed(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         pg_sys::SPI_connect();
         pg_sys::SPI_register_trigger_data(trigger);
         for touched in &touched {
-            mark(touched);
+            mark(touched)?;
         }
         pg_sys::SPI_finish();
     }
@@ -108,23 +109,24 @@ fn cft_rollup_changed(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 
 /// `cft_rollup_write(summaries regclass, entities text[]) -> void`: remembers that this transaction has marked these entities itself.
 #[pg_extern(sql = false)]
-fn cft_rollup_write(fcinfo: pg_sys::FunctionCallInfo) {
+fn cft_rollup_write(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo; reads a backend variable.
     let (call, subtransaction) = unsafe { (Call::new(fcinfo), pg_sys::GetCurrentSubTransactionId()) };
-    if let (Some(summaries), Some((entities, _))) = (call.oid(0), call.names(1)) {
-        marked::note(summaries, &entities, subtransaction);
+    if let (Some(summaries), Some(entities)) = (call.oid(0), call.names(1)?) {
+        marked::note(summaries, entities.into_iter(), subtransaction);
     }
+    Ok(())
 }
 
 /// `cft_rollup_mine(entities text[], summaries regclass) -> text[]`: those of the entities that this transaction has marked itself.
 #[pg_extern(sql = false)]
-fn cft_rollup_mine(fcinfo: pg_sys::FunctionCallInfo) -> Internal {
+fn cft_rollup_mine(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
-    let (summaries, names) = (call.oid(1).unwrap_or(pg_sys::InvalidOid), call.names(0));
-    let mut mine = names.map_or_else(Vec::new, |(names, _)| names);
+    let summaries = call.oid(1).unwrap_or(pg_sys::InvalidOid);
+    let mut mine = call.names(0)?.unwrap_or_default();
     mine.retain(|entity| marked::has(summaries, entity));
-    Internal::from(Some(text_array(&mine)))
+    Ok(Internal::from(Some(text_array(&mine))))
 }
 
 /// Whether a transition table has that name; with None, whether there is none.
@@ -302,7 +304,7 @@ fn changes(operation: Operation, columns: &str) -> String {
 
 /// # Safety
 /// SPI is connected, and has the trigger's transition tables.
-unsafe fn mark(touched: &Touched<'_>) {
+unsafe fn mark(touched: &Touched<'_>) -> Fallible<()> {
     let (summaries, edges) = (Datum::from(touched.summaries.oid()), Datum::from(touched.edges.oid()));
     let as_their_owner = || {
         let (name, entity) = (touched.summaries.qualified(), quote(&touched.entity));
@@ -316,19 +318,21 @@ unsafe fn mark(touched: &Touched<'_>) {
             Some(statement) => single(statement, []),
             None => trust::as_role(owner, NOFORCE_RLS, as_their_owner),
         };
-        let Some(entities) = changed else { return };
-        marked::note(touched.summaries.oid(), &distinct_names(entities), pg_sys::GetCurrentSubTransactionId());
+        let Some(entities) = changed else { return Ok(()) };
+        let names = array::texts(entities)?.flatten();
+        marked::note(touched.summaries.oid(), names, pg_sys::GetCurrentSubTransactionId());
         let due = trust::as_owner(&touched.edges, NOFORCE_RLS, || {
             let arguments = [(TEXTARRAYOID, entities), (REGCLASSOID, edges), (BOOLOID, touched.twice.into())];
             single("SELECT cftrag_internal.cft_rollup_due($1, $2, $3)", arguments)
         });
-        let Some(due) = due else { return };
+        let Some(due) = due else { return Ok(()) };
         let entity = name_datum(&touched.entity);
         trust::as_role(owner, NOFORCE_RLS, || {
             let arguments = [(REGCLASSOID, summaries), (NAMEOID, entity), (TEXTARRAYOID, due)];
             run("SELECT cftrag_internal.cft_rollup_insert($1, $2, $3)", arguments);
         });
     }
+    Ok(())
 }
 
 /// Makes a C string. The SQL is ours, and identifiers have no NUL.

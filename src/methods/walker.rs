@@ -1,6 +1,6 @@
 //! Several walks over one attached table in one call.
 
-use crate::call::fmgr::{Call, text_array};
+use crate::call::fmgr::Call;
 use crate::catalog::attached_table::AttachedTable;
 use crate::error::{Fallible, MAX_LEVELS};
 use crate::serve::answer;
@@ -66,6 +66,6 @@ impl Walker {
             return Ok(());
         }
         let reach = Reach { trees: self.trees, ..Reach::levels(up, down) };
-        answer::answer_of(&self.of, names, || text_array(names), reach, sink)
+        answer::answer_of(&self.of, names, reach, sink)
     }
 }

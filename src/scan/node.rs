@@ -6,7 +6,7 @@
 #![expect(unsafe_code, reason = "the executor's interface")]
 
 use crate::call::fmgr::{Rows, text_bytes};
-use crate::call::{fmgr, work_memory};
+use crate::call::{array, work_memory};
 use crate::catalog::attached_table::AttachedTable;
 use crate::pg::invalidation::Cached;
 use crate::pg::{compat, invalidation};
@@ -312,7 +312,7 @@ impl Scan {
         // SAFETY: the caller's promise.
         let names: &[&[u8]] = unsafe {
             if self.many {
-                several = fmgr::distinct_names(entity);
+                several = array::distinct_names(entity).unwrap_or_report();
                 &several
             } else {
                 one = [text_bytes(entity)];
@@ -327,8 +327,7 @@ impl Scan {
         if opened.open_label_table().unwrap_or_report().is_some() {
             // SAFETY: the caller's promise.
             let rows = unsafe { self.store(state) };
-            let array = || if self.many { entity } else { fmgr::array_of(entity) };
-            answer::answer_of(&opened, names, array, reach, &mut Sink::Rows(rows)).unwrap_or_report();
+            answer::answer_of(&opened, names, reach, &mut Sink::Rows(rows)).unwrap_or_report();
             return read(rows);
         }
         let mut walk = crate::serve::walk::workspace().unwrap_or_report();

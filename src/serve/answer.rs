@@ -1,9 +1,10 @@
 //! Answers a call of cft_context or a function like it: checks the arguments, asks the table, adds the labels of a table of labels.
 
-use crate::call::fmgr::{Call, Rows, text_array};
+use crate::call::array;
+use crate::call::fmgr::{Call, Rows};
 use crate::call::tuple;
 use crate::call::tuple::Row;
-use crate::call::work_memory::Room;
+use crate::call::work_memory::{Room, list};
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::name::display_name;
 use crate::error;
@@ -13,15 +14,15 @@ use crate::serve::asked::Reach;
 use crate::serve::labels::Labels;
 use crate::serve::sink::{Relative, Sink, relation_with_prefix};
 use crate::serve::walk;
-use cftrag_core::{NameId, Names, Relation};
-use pgrx::{check_for_interrupts, pg_sys};
+use cftrag_core::{Names, Relation};
+use pgrx::check_for_interrupts;
 
 /// Answers from the image if every condition holds, else by the reference query; counts which.
 ///
 /// Arguments of the call: entity or entities, up, down, edges, trees. No rows for a NULL level.
-pub fn answer(call: &Call, names: &[&[u8]], array: impl Fn() -> pg_sys::Datum, sink: &mut Sink) -> Fallible<()> {
+pub fn answer(call: &Call, names: &[&[u8]], sink: &mut Sink) -> Fallible<()> {
     let Some((of, reach)) = open(call, names)? else { return Ok(()) };
-    answer_of(&of, names, array, reach, sink)
+    answer_of(&of, names, reach, sink)
 }
 
 /// Opens the table that a call asks about, and reads the call's reach; None if a level is NULL.
@@ -51,7 +52,7 @@ pub fn refuse_array(of: &AttachedTable, name: &[u8], many: Option<&str>) -> Fall
         Ok(())
     };
     let mut sink = Sink::Nodes { take: &mut take, own: true };
-    answer_of(of, &[name], || text_array(&[name]), Reach::levels(1, 1), &mut sink)?;
+    answer_of(of, &[name], Reach::levels(1, 1), &mut sink)?;
     if is_known { Ok(()) } else { Err(error::array_as_name(name, &display_name(of.oid()), many)) }
 }
 
@@ -67,13 +68,7 @@ pub fn check_levels(reach: Reach) -> Fallible<()> {
 
 /// Answers from an opened table; the levels are in range. Callers may ask several times: the caller's snapshot holds for all answers, from images
 /// or not. Errors: 53400, 53200 (memory), 54000 (a text that is too long).
-pub fn answer_of(
-    of: &AttachedTable,
-    names: &[&[u8]],
-    _array: impl Fn() -> pg_sys::Datum,
-    reach: Reach,
-    sink: &mut Sink,
-) -> Fallible<()> {
+pub fn answer_of(of: &AttachedTable, names: &[&[u8]], reach: Reach, sink: &mut Sink) -> Fallible<()> {
     let labels = if sink.takes_labels() { of.open_label_table()? } else { None };
     let Some(labels) = labels else { return walk::answer(of, names, reach, sink) };
     let ask = |take: &mut dyn FnMut(&[Relative<'_>]) -> Fallible<()>| {
@@ -94,9 +89,7 @@ pub fn answer_of(
     }
 }
 
-/// Bytes of a row with its labels, and of a name that is labelled, while they are passed on.
-const PER_ROW: usize = size_of::<Relative<'_>>() + size_of::<[NameId; 2]>();
-
+/// Bytes of a name that is labelled, besides its own.
 const PER_NAME: usize = 130;
 
 /// Passes the rows on with the labels that a table of labels gives their relatives and entities.
@@ -105,17 +98,19 @@ fn labelled(
     rows: &[Relative<'_>],
     take: &mut dyn FnMut(&[Relative<'_>]) -> Fallible<()>,
 ) -> Fallible<()> {
-    let (mut names, mut room) = (Names::default(), Room::new());
-    room.take(rows.len() * PER_ROW)?;
+    let (mut names, mut room, mut lists) = (Names::default(), Room::new(), Room::new());
     let mut number = |name: &[u8]| {
         let known = names.len();
         let id = names.try_id(name).ok_or_else(|| error::no_memory_to_work(2 * names.bytes()))?;
         if names.len() > known { room.take(2 * name.len() + PER_NAME) } else { Ok(()) }.map(|()| id)
     };
-    let ids = rows.iter().map(|row| Ok([number(row.entity)?, number(row.name)?])).collect::<Fallible<Vec<_>>>()?;
-    let all: Vec<&[u8]> = names.ids().map(|id| names.get(id)).collect();
+    let (mut ids, mut with_labels) = (list(rows.len(), &mut lists)?, list(rows.len(), &mut lists)?);
+    for row in rows {
+        ids.push([number(row.entity)?, number(row.name)?]);
+    }
+    let all = array::all(&names, &mut lists)?;
     let labels = if all.is_empty() { Labels::default() } else { Labels::in_table(of, &all)? };
-    let mut with_labels = rows.to_vec();
+    with_labels.extend_from_slice(rows);
     for (row, ids) in with_labels.iter_mut().zip(&ids) {
         [row.entity_label, row.label] = ids.map(|id| labels.get(id.number()));
     }

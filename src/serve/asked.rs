@@ -2,9 +2,9 @@
 
 #![expect(unsafe_code, reason = "values of a call's arguments")]
 
-use crate::call::fmgr;
+use crate::call::array;
 use crate::call::fmgr::{Call, text_bytes};
-use crate::call::work_memory::limit;
+use crate::call::work_memory::{LARGE, limit};
 use crate::error;
 use crate::error::Fallible;
 use cftrag_core::{NoRoom, Trees};
@@ -63,11 +63,11 @@ impl Question {
 /// The trees of a text[] value, for a reader of the image. 53400, 53200 (memory).
 pub fn trees(array: pg_sys::Datum) -> Fallible<Trees> {
     // SAFETY: SQL declares the argument text[].
-    let names = unsafe { fmgr::elements(array) };
-    let bytes = |name: &Option<&[u8]>| name.map_or(0, <[u8]>::len) + PER_TREE;
-    let bytes = names.iter().map(bytes).sum();
+    let names = unsafe { array::texts(array) }?;
+    let bytes = names.clone().map(|name| name.map_or(0, <[u8]>::len) + PER_TREE).sum();
     if bytes > limit() {
         return Err(error::no_room(NoRoom::Limit(bytes)));
     }
-    Trees::of(names.iter().copied()).ok_or_else(|| error::no_room(NoRoom::Memory(names.len() * PER_TREE)))
+    let trees = Trees::of(names).filter(|_| bytes < LARGE || cftrag_core::some_is_left());
+    trees.ok_or_else(|| error::no_room(NoRoom::Memory(bytes)))
 }

@@ -3,15 +3,16 @@
 use std::collections::HashMap;
 
 use crate::call::fmgr::text_array;
-use crate::call::work_memory::{Bytes, Room};
+use crate::call::work_memory::{Bytes, Room, list};
 use crate::catalog::attached_table::AttachedTable;
+use crate::error;
 use crate::error::Fallible;
 use crate::serve::asked::Reach;
 use crate::serve::reference;
 use crate::serve::walk::{Served, asked, give_back, walk_from, workspace};
 
-/// The most bytes that a name takes while its label is looked for: an entry of a hash table, a place, and ranges.
-const PER_NAME: usize = 4 * size_of::<(&[u8], usize)>() + 2 * size_of::<Option<(usize, usize)>>();
+/// The most bytes that a name takes in a hash table while its label is looked for.
+const PER_NAME: usize = 3 * size_of::<(&[u8], usize)>();
 
 /// The labels of some names, in their order.
 #[derive(Default)]
@@ -37,10 +38,11 @@ impl Labels {
     /// The labels of these names (at least one), from a table with a column of labels.
     pub fn in_table(of: &AttachedTable, names: &[&[u8]]) -> Fallible<Self> {
         let mut labels = Self::default();
-        Room::new().take(names.len() * PER_NAME)?;
-        let (names, places) = distinct(names);
+        let room = &mut Room::new();
+        room.take(names.len() * PER_NAME)?;
+        let (names, places) = distinct(names, room)?;
         let names = &names[..];
-        labels.ranges.reserve_exact(names.len());
+        labels.ranges = list(names.len(), room)?;
         let mut walk = workspace()?;
         walk.answer_labels(true);
         match walk_from(of, names, Reach { counts: false, ..Reach::levels(0, 0) }, &mut walk, |_| Ok(()))? {
@@ -59,7 +61,9 @@ impl Labels {
         }
         give_back(walk);
         if places.len() > names.len() {
-            labels.ranges = places.iter().map(|&place| labels.ranges[place]).collect();
+            let mut ranges = list(places.len(), room)?;
+            ranges.extend(places.iter().map(|&place| labels.ranges[place]));
+            labels.ranges = ranges;
         }
         Ok(labels)
     }
@@ -99,13 +103,14 @@ impl KeptLabels {
     /// The labels of these names, as [`Labels::of`] gives them. The table is the same each time.
     pub fn of(&mut self, of: &AttachedTable, names: &[&[u8]]) -> Fallible<Labels> {
         Room::new().take(names.len() * (PER_NAME + Self::LONGEST))?;
-        let unknown: Vec<&[u8]> = names.iter().copied().filter(|name| !self.0.contains_key(*name)).collect();
+        let mut unknown = list(names.len(), &mut Room::new())?;
+        unknown.extend(names.iter().copied().filter(|name| !self.0.contains_key(*name)));
         let read = Labels::of(of, &unknown)?;
         if read.is_empty() && !unknown.is_empty() {
             return Ok(read);
         }
         let (mut labels, mut places) = (Labels::default(), 0..unknown.len());
-        labels.ranges.reserve_exact(names.len());
+        labels.ranges = list(names.len(), &mut Room::new())?;
         for name in names {
             match self.0.get(*name) {
                 Some(label) => labels.add(label.as_deref())?,
@@ -118,7 +123,7 @@ impl KeptLabels {
         for (place, name) in unknown.iter().enumerate().take(Self::MOST) {
             let label = read.get(place);
             if name.len() + label.map_or(0, <[u8]>::len) <= Self::LONGEST {
-                self.0.insert(name.to_vec(), label.map(<[u8]>::to_vec));
+                self.0.insert(name.to_vec(), label.map(<[u8]>::to_vec)); // bounded: MOST of LONGEST bytes
             }
         }
         Ok(labels)
@@ -127,14 +132,15 @@ impl KeptLabels {
 
 /// The distinct names, in the order of their first occurrence, and the place of each name among them: an entity in many
 /// trees has a label in each of its rows, and these are read once.
-fn distinct<'a>(names: &[&'a [u8]]) -> (Vec<&'a [u8]>, Vec<usize>) {
-    let (mut first, mut distinct) = (HashMap::with_capacity(names.len()), Vec::with_capacity(names.len()));
-    let place_of = |name: &&'a [u8]| {
+fn distinct<'a>(names: &[&'a [u8]], room: &mut Room) -> Fallible<(Vec<&'a [u8]>, Vec<usize>)> {
+    let (mut places, mut distinct) = (list(names.len(), room)?, list(names.len(), room)?);
+    let mut first = HashMap::new(); // bounded: reserved
+    first.try_reserve(names.len()).map_err(|_| error::no_memory_to_work(names.len() * PER_NAME))?;
+    places.extend(names.iter().map(|name| {
         *first.entry(*name).or_insert_with(|| {
             distinct.push(*name);
             distinct.len() - 1
         })
-    };
-    let places = names.iter().map(place_of).collect();
-    (distinct, places)
+    }));
+    Ok((distinct, places))
 }

@@ -8,7 +8,7 @@
 use crate::call::fmgr::Rows;
 use crate::call::tuple::{HEADERS, Row, varlena_header};
 use crate::call::work_memory;
-use crate::call::work_memory::Room;
+use crate::call::work_memory::{Room, list};
 use crate::catalog::attached_table::{AttachedTable, OpenNames};
 use crate::error;
 use crate::error::Fallible;
@@ -23,7 +23,7 @@ use crate::serve::conditions::Ticket;
 use crate::serve::labels::Labels;
 use crate::serve::walk::End;
 use crate::serve::within::Within;
-use crate::serve::{reference, route, walk};
+use crate::serve::{reference, route, walk, within};
 use cftrag_core::{Image, Interruptible, Mention, NoRoom, Reader, Recogniser, Seek, Step, Trees};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
@@ -105,9 +105,9 @@ impl Tables {
         match self.search(question, found) {
             Ok(()) => {
                 if self.edges.columns.has_labels() || self.labels.is_some() {
-                    Room::new().take(found.mentions.len() * size_of::<&[u8]>())?;
                     let entity = |(n, mention): &(usize, Mention)| found.recognisers[*n].name(mention.entity);
-                    let entities: Vec<&[u8]> = found.mentions.iter().map(entity).collect();
+                    let mut entities = list(found.mentions.len(), &mut Room::new())?;
+                    entities.extend(found.mentions.iter().map(entity));
                     found.labels = Labels::of(&self.edges, &entities)?;
                 }
                 Ok(true)
@@ -145,13 +145,14 @@ impl Tables {
         while recognisers.len() < searches {
             recognisers.push(Recogniser::new(HEADERS));
         }
-        let within = question.within.map(|tops| Within::of(edges, tops, question.trees));
-        let mut filter = Filter { edges, only, within: within.transpose().map_err(End::Error)? };
+        let tops = question.within.map(within::tops).transpose().map_err(End::Error)?;
+        let within = tops.as_ref().map(|tops| Within::of(edges, tops, question.trees));
+        let mut filter = Filter { edges, only, within };
         let all = overlapping || !alone;
         let mut ticket = look(edges, &mut recognisers[0], (text, None), (seek, all), None, &mut filter)?;
         let own = std::iter::once((edges, seek));
         let names = aliases.iter().map(|of| (of, Seek::Aliased)).chain(labels.iter().map(|of| (of, Seek::Labelled)));
-        let tables: Vec<_> = own.chain(names).collect();
+        let tables: Vec<_> = own.chain(names).collect(); // bounded: attached tables
         let rest = texts.iter().flatten().flat_map(|text| tables.iter().map(move |of| (*of, *text))).skip(1);
         for (((of, seek), text), recogniser) in rest.zip(&mut recognisers[1..]) {
             look(of, recogniser, text, (seek, true), Some(&mut ticket), &mut filter)?;
@@ -222,13 +223,7 @@ fn add_value(values: &mut Vec<u32>, bytes: &[u8]) -> usize {
 
 /// The text without possessives, elisions and the like; None if it has none. 53400, 53200 (memory).
 pub fn as_plain(text: &[u8], work: &mut Interruptible<'_>) -> Fallible<Option<Vec<u8>>> {
-    cftrag_core::plain(text, work, |text| {
-        Room::new().take(text.len())?;
-        let mut copy = Vec::new();
-        copy.try_reserve_exact(text.len()).map_err(|_| error::no_memory_to_work(text.len()))?;
-        copy.extend_from_slice(text);
-        Ok(copy)
-    })
+    cftrag_core::plain(text, work, |text| work_memory::copy(text, &mut Room::new()))
 }
 
 /// A text, and the plain form that is read in its place, if any: see [`as_plain`].
@@ -266,13 +261,10 @@ impl Filter<'_> {
         };
         if let Some(within) = &self.within {
             let seen = names.iter().zip(&counts).filter_map(|(name, counts)| counts.then_some(*name));
-            let those = within.those_of(&seen.collect::<Vec<_>>()).map_err(End::Error)?;
-            let mut check_interrupts = check_interrupts;
-            let mut work = Interruptible::new(&mut check_interrupts);
-            for (name, counts) in names.iter().zip(&mut counts) {
-                work.step();
-                *counts = *counts && those.contains(name);
-            }
+            let mut asked = list(names.len(), &mut Room::new()).map_err(End::Error)?;
+            asked.extend(seen);
+            let mut those = within.those_of(&asked).map_err(End::Error)?.into_iter();
+            counts.iter_mut().for_each(|counts| *counts = *counts && those.next() == Some(true));
         }
         Ok(counts)
     }

@@ -221,7 +221,7 @@ pub fn answer(of: Source<'_>, names: &[&[u8]], reach: Reach, sink: &mut Sink) ->
     let (key, Reach { up, down, trees, .. }) = (of.key(), reach);
     let entities = match names {
         [name] => (key.oid(), key.value(name)),
-        names => (key.array_oid(), Some(key.array(names.iter().copied())?)),
+        names => (key.array_oid(), Some(key.array(names.iter().copied()))),
     };
     let statement = statement(of, names.len() != 1, trees, sink);
     let planning = if names.len() > MANY { Planning::Custom } else { Planning::Generic(of.table.size_class()) };

@@ -1,6 +1,6 @@
 //! The order of siblings, for tables with a column of positions.
 
-use crate::call::work_memory::Room;
+use crate::call::work_memory::{Room, list};
 use crate::catalog::attached_table::AttachedTable;
 use crate::error::Fallible;
 use crate::pg::interrupt::check_interrupts;
@@ -15,8 +15,8 @@ pub fn places(of: &AttachedTable, siblings: &[Sibling<'_>]) -> Fallible<Option<V
     position.map(|position| reference::positions(of, position, siblings)).transpose()
 }
 
-/// Bytes that a row takes while it is put in order.
-const PER_ROW: usize = size_of::<Relative<'_>>() + 2 * size_of::<Sibling<'_>>() + 64;
+/// Bytes that a sibling takes in a hash table.
+const PER_SIBLING: usize = 2 * size_of::<(Sibling<'_>, i64)>() + 8;
 
 /// Passes rows on with siblings in their order: in each tree and relation by depth, position below the parent, and name.
 pub fn in_order(
@@ -27,18 +27,20 @@ pub fn in_order(
     if of.registration.names.position.is_none() {
         return take(rows);
     }
-    Room::new().take(rows.len() * PER_ROW)?;
-    let mut siblings: Vec<Sibling<'_>> = rows.iter().map(Sibling::of).collect();
+    let room = &mut Room::new();
+    let (mut siblings, mut ordered) = (list(rows.len(), room)?, list(rows.len(), room)?);
+    siblings.extend(rows.iter().map(Sibling::of));
     siblings.sort_unstable();
     siblings.dedup();
     let Some(places) = places(of, &siblings)? else { return take(rows) };
-    let places: HashMap<Sibling<'_>, i64> = siblings.into_iter().zip(places).collect();
+    room.take(siblings.len() * PER_SIBLING)?;
+    let places: HashMap<Sibling<'_>, i64> = siblings.into_iter().zip(places).collect(); // bounded: counted
     let place = |row: &Relative<'_>| places[&Sibling::of(row)];
-    let mut rows = rows.to_vec();
-    for some in rows.chunk_by_mut(|a, b| a.entity == b.entity && a.tree == b.tree && a.ancestor == b.ancestor) {
+    ordered.extend_from_slice(rows);
+    for some in ordered.chunk_by_mut(|a, b| a.entity == b.entity && a.tree == b.tree && a.ancestor == b.ancestor) {
         Interruptible::new(&mut { check_interrupts }).sort_with(some, |a, b, work| {
             a.depth.cmp(&b.depth).then_with(|| place(a).cmp(&place(b))).then_with(|| work.compare(a.name, b.name))
         });
     }
-    take(&rows)
+    take(&ordered)
 }

@@ -2,9 +2,9 @@
 
 #![expect(unsafe_code, reason = "values of a call's arguments")]
 
-use crate::call::fmgr;
-use crate::call::fmgr::text_array;
-use crate::call::work_memory::Room;
+use crate::call::array;
+use crate::call::fmgr::{text_array, text_array_of};
+use crate::call::work_memory::{Room, list};
 use crate::catalog::attached_table::AttachedTable;
 use crate::error::{Fallible, MAX_LEVELS};
 use crate::pg::interrupt::check_interrupts;
@@ -12,18 +12,17 @@ use crate::serve::asked::Reach;
 use crate::serve::sink::{Relative, Sink};
 use crate::serve::walk::Served;
 use crate::serve::{reference, walk};
-use cftrag_core::Interruptible;
+use cftrag_core::{Interruptible, Names};
 use pgrx::{check_for_interrupts, pg_sys};
 use std::cell::Cell;
 use std::collections::HashSet;
 
-/// Bytes that a name takes in a set, besides its own.
+/// Bytes that an ancestor takes in a set, besides its name and tree.
 const PER_NAME: usize = 80;
 
 /// Of the distinct `names`, those that are entities with a row in one of the trees (see [`Reach::trees`]), in order. 53400, 53200 (memory).
 pub fn there<'n>(of: &AttachedTable, names: &[&'n [u8]], trees: Option<pg_sys::Datum>) -> Fallible<Vec<&'n [u8]>> {
-    Room::new().take(names.len() * PER_NAME)?;
-    let (mut at, mut found) = (0, Vec::new());
+    let (mut at, mut found) = (0, list(names.len(), &mut Room::new())?);
     let reach = Reach { trees, counts: false, ..Reach::levels(1, 1) };
     let mut take = |rows: &[Relative<'_>]| {
         for row in rows {
@@ -44,8 +43,7 @@ pub fn there<'n>(of: &AttachedTable, names: &[&'n [u8]], trees: Option<pg_sys::D
 /// A filter for entities: those that are tops, or below one.
 pub struct Within<'a> {
     of: &'a AttachedTable,
-    /// Sorted.
-    tops: Vec<&'a [u8]>,
+    tops: &'a Names,
     trees: Option<pg_sys::Datum>,
     /// Rows that walks have passed on.
     rows: Cell<usize>,
@@ -54,78 +52,85 @@ pub struct Within<'a> {
 /// An ancestor, and its tree.
 type Above = (Option<Vec<u8>>, Vec<u8>);
 
-impl<'a> Within<'a> {
-    /// `tops` is a text[] value, in which NULLs are ignored; `trees` as in [`Reach::trees`]. 53400 (memory).
-    pub fn of(of: &'a AttachedTable, tops: pg_sys::Datum, trees: Option<pg_sys::Datum>) -> Fallible<Self> {
-        // SAFETY: SQL declares the argument text[].
-        let tops = unsafe { fmgr::elements(tops) };
-        Room::new().take(tops.len() * PER_NAME)?;
-        Ok(Self::these(of, tops.into_iter().flatten().collect(), trees))
-    }
+/// The names of a text[] value, without its NULLs. 53400, 53200 (memory).
+pub fn tops(array: pg_sys::Datum) -> Fallible<Names> {
+    // SAFETY: SQL declares the argument text[].
+    array::copied(unsafe { array::texts(array) }?.flatten(), &mut Room::new())
+}
 
-    pub fn these(of: &'a AttachedTable, mut tops: Vec<&'a [u8]>, trees: Option<pg_sys::Datum>) -> Self {
-        Interruptible::new(&mut { check_interrupts }).sort_by(&mut tops, Ord::cmp);
+impl<'a> Within<'a> {
+    /// `trees`: as in [`Reach::trees`].
+    pub fn of(of: &'a AttachedTable, tops: &'a Names, trees: Option<pg_sys::Datum>) -> Self {
         Self { of, tops, trees, rows: Cell::new(0) }
     }
 
     fn is_top(&self, name: &[u8]) -> bool {
-        self.tops.binary_search(&name).is_ok()
+        self.tops.contains(name)
     }
 
-    /// Of the distinct `names`, those that are tops, or below one in one of the trees. The trees do not matter for a top itself.
+    /// Whether each of the distinct `names` is a top, or below one in one of the trees. The trees do not matter for a top itself.
     /// 53400, 53200 (memory).
-    pub fn those_of<'n>(&self, names: &[&'n [u8]]) -> Fallible<HashSet<&'n [u8]>> {
-        let mut room = Room::new();
-        room.take(names.len() * PER_NAME)?;
-        let (mut found, mut others) = (HashSet::new(), Vec::new());
+    pub fn those_of(&self, names: &[&[u8]]) -> Fallible<Vec<bool>> {
+        let room = &mut Room::new();
+        let (mut those, mut others, mut places) =
+            (list(names.len(), room)?, list(names.len(), room)?, list(names.len(), room)?);
         let mut check_interrupts = check_interrupts;
         let mut work = Interruptible::new(&mut check_interrupts);
-        for name in names {
+        for (place, name) in names.iter().enumerate() {
             work.step();
-            if self.is_top(name) {
-                found.insert(*name);
-            } else {
+            those.push(self.is_top(name));
+            if !those[place] {
                 others.push(*name);
+                places.push(place);
             }
         }
-        if !self.tops.is_empty() && !others.is_empty() && !self.by_image(&others, &mut found, &mut room)? {
-            let below = reference::below(self.of, text_array(&others), text_array(&self.tops), self.trees)?;
-            found.extend(below.into_iter().map(|n| others[n]));
+        if self.tops.is_empty() || others.is_empty() {
+            return Ok(those);
         }
-        Ok(found)
+        let mut found = |other: usize| those[places[other]] = true;
+        if !self.by_image(&others, &mut found, room)? {
+            let tops = text_array_of(self.tops.ids().map(|id| Some(self.tops.get(id))));
+            reference::below(self.of, text_array(&others), tops, self.trees)?.into_iter().for_each(found);
+        }
+        Ok(those)
     }
 
     /// Whether that entity is a top or below one, and how many rows were read to tell; None if the image cannot serve.
     pub fn has(&self, name: &[u8]) -> Fallible<Option<(bool, usize)>> {
-        let mut found = HashSet::new();
+        let mut is_in = self.is_top(name);
         self.rows.set(0);
-        let is_known = self.is_top(name) || self.by_image(&[name], &mut found, &mut Room::new())?;
-        Ok(is_known.then(|| (self.is_top(name) || !found.is_empty(), self.rows.get())))
+        let is_known = is_in || self.by_image(&[name], &mut |_| is_in = true, &mut Room::new())?;
+        Ok(is_known.then(|| (is_in, self.rows.get())))
     }
 
-    /// Adds the names that are below a top. `false` if the image cannot serve.
-    fn by_image<'n>(&self, names: &[&'n [u8]], found: &mut HashSet<&'n [u8]>, room: &mut Room) -> Fallible<bool> {
-        let mut deep = HashSet::new();
-        // Rows are in the order of the names.
-        let mut at = 0;
+    /// Passes on the places of the names that are below a top. `false` if the image cannot serve.
+    fn by_image(&self, names: &[&[u8]], found: &mut impl FnMut(usize), room: &mut Room) -> Fallible<bool> {
+        // Rows are in the order of the names. Whether a name is found, and whether it has more ancestors than a walk reads.
+        let (mut at, mut is_found, mut is_deep) = (0, false, false);
+        let mut deep = list(names.len(), room)?;
         let is_served = self.ancestors(names, |row| {
             while names[at] != row.entity {
-                at += 1;
+                if is_deep && !is_found {
+                    deep.push(at);
+                }
+                (at, is_found, is_deep) = (at + 1, false, false);
             }
             if self.is_top(row.name) {
-                found.insert(names[at]);
-            } else if row.depth == MAX_LEVELS {
-                deep.insert(names[at]);
+                is_found = true;
+                found(at);
+            } else {
+                is_deep |= row.depth == MAX_LEVELS;
             }
             Ok(())
         })?;
-        for name in deep {
-            if !found.contains(name) {
-                match self.is_above(name, room)? {
-                    Some(true) => _ = found.insert(name),
-                    Some(false) => {}
-                    None => return Ok(false),
-                }
+        if is_deep && !is_found {
+            deep.push(at);
+        }
+        for at in deep {
+            match self.is_above(names[at], room)? {
+                Some(true) => found(at),
+                Some(false) => {}
+                None => return Ok(false),
             }
         }
         Ok(is_served)
@@ -133,7 +138,7 @@ impl<'a> Within<'a> {
 
     /// Whether a top is above this entity, at any depth: starts another walk wherever one ends at `MAX_LEVELS`. None if the image cannot serve.
     fn is_above(&self, name: &[u8], room: &mut Room) -> Fallible<Option<bool>> {
-        let mut known: HashSet<Above> = HashSet::new();
+        let mut known: HashSet<Above> = HashSet::new(); // bounded: counted
         let mut todo: Vec<Above> = Vec::new();
         let mut is_found = false;
         let mut add = |row: &Relative<'_>, todo: &mut Vec<Above>| {
@@ -141,7 +146,7 @@ impl<'a> Within<'a> {
                 return Ok(());
             }
             room.take(2 * (PER_NAME + row.name.len() + row.tree.map_or(0, <[u8]>::len)))?;
-            let above = (row.tree.map(<[u8]>::to_vec), row.name.to_vec());
+            let above = (row.tree.map(<[u8]>::to_vec), row.name.to_vec()); // bounded: counted
             if known.insert(above.clone()) {
                 todo.push(above);
             }

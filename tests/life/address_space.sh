@@ -77,5 +77,96 @@ is "many, one after the other" "$(try a "SET cftrag.work_memory = '2MB'; SET wor
     "$(sql a "SELECT count(*) FROM cft_context(ARRAY(SELECT 'n' || i FROM generate_series(1, 20000) AS i), 0, 1, 'big')")"
 is "no process ended" "$(sql a "SELECT pg_postmaster_start_time()")" "$started"
 is "nothing crashed" "$(grep -Ec 'memory allocation of|terminated by signal|reinitializing' "$LIFE/a/log")" 0
+
+# Long arguments, and arrays of many elements, in sessions that may grow by some MB only. The step is smaller than what a copy would take.
+if command -v prlimit >/dev/null; then
+    server b jit=off max_parallel_workers_per_gather=0
+    sql b "CREATE EXTENSION IF NOT EXISTS pg_trgm;
+        CREATE TABLE e (parent text, child text, tree text); INSERT INTO e SELECT 'n' || g / 10, 'n' || g, 't' || g % 3 FROM generate_series(1, 50000) AS g;
+        CREATE TABLE iu (parent bigint, child bigint); INSERT INTO iu SELECT g / 10, g FROM generate_series(1, 50000) AS g;
+        CREATE TABLE plain (parent text, child text); INSERT INTO plain VALUES ('a', 'b');
+        CREATE TABLE l (id text, name text); INSERT INTO l SELECT 'n' || g, 'Label ' || g / 5 FROM generate_series(0, 50000) AS g;
+        CREATE TABLE al (alias text, entity text); INSERT INTO al SELECT 'alias ' || g, 'n' || g FROM generate_series(1, 2000) AS g;
+        CREATE TABLE d (id int PRIMARY KEY, entity text, body text, embedding vector(2), meta jsonb, ts tsvector);
+        INSERT INTO d SELECT g, 'n' || g, 'body of n' || g, '[1,2]', '{\"a\":1}', to_tsvector('simple', 'body of n' || g) FROM generate_series(1, 2000) AS g;
+        CREATE INDEX ON d (entity);
+        SELECT cft_attach('e', tree => 'tree'); SELECT cft_attach('iu'); SELECT cft_attach('plain');
+        SELECT cft_attach_labels('l', edges => 'e'); SELECT cft_attach_aliases('al', edges => 'e');
+        SELECT cft_attach_documents('d', entity => 'entity', metadata => 'meta', search => 'ts')" >/dev/null
+    is "builds of b" "$(try b "SELECT cft_build(t) FROM unnest('{e,iu,plain,l,al}'::regclass[]) AS t" | tr -d '\n')" ''
+    long="WITH long AS MATERIALIZED (SELECT repeat('m12 x ', 600000) AS v)"
+    many="WITH long AS MATERIALIZED (SELECT array_agg('n' || g) AS v FROM generate_series(1, 200000) AS g)"
+    ids="WITH long AS MATERIALIZED (SELECT array_agg(g) AS v FROM generate_series(1, 200000::bigint) AS g)"
+    question="'alias 5 and Label 7'"
+    cat >"$LIFE/calls" <<SQL
+$long SELECT cft_under('b', v, 'plain') FROM long;
+$many SELECT cft_under('b', v, 'plain') FROM long;
+$many SELECT cft_under('b', 'a', 'plain', v) FROM long;
+$many SELECT cft_descendants(v, 'plain') IS NULL FROM long;
+$many SELECT count(*) FROM long, cft_context(v, 1, 1, 'plain');
+$many SELECT cft_context_text(v, 1, 1, 'plain') FROM long;
+$many SELECT count(*) FROM long, cft_context_parts(v, 1, 1, 'plain');
+$long SELECT cft_under(v, 'n1', 'e') FROM long;
+$long SELECT cft_under('n1', v, 'e') FROM long;
+$long SELECT count(*) FROM long, d WHERE cft_under(d.entity, v, 'e') AND d.id < 300;
+$many SELECT cft_under('zz', v, 'e') FROM long;
+$many SELECT count(*) FROM long, d WHERE cft_under(d.entity, v, 'e') AND d.id < 30;
+$many SELECT count(*) FROM long, (SELECT * FROM d LIMIT 300) AS d WHERE cft_under(d.entity || '', v, 'e');
+$ids SELECT cft_under(5::bigint, v, 'iu') FROM long;
+SELECT count(*) FROM d WHERE cft_under(d.entity || '', 'n0', 'e');
+$many SELECT cft_under('zz', 'n1', 'e', v) FROM long;
+$long SELECT cardinality(cft_descendants(v, 'e')) FROM long;
+$many SELECT cardinality(cft_descendants(v, 'e')) FROM long;
+$ids SELECT cardinality(cft_descendants(v, 'iu')) FROM long;
+SELECT cardinality(cft_descendants('n0', 'e'));
+SELECT cardinality(cft_descendants(array_agg(gen_random_uuid()), 'e')) FROM generate_series(1, 150000);
+$many SELECT count(*) FROM long, cft_entities($question, 'e', NULL, v);
+$many SELECT count(*) FROM long, cft_entities($question, 'e', v);
+SELECT count(*) FROM cft_entities(repeat('Label 7 alias 9 ', 50000), 'e');
+SELECT count(*) FROM cft_entities(repeat('Label 7 alias 9 ', 50000), 'e', overlapping => true);
+SELECT count(*) FROM cft_entities(repeat('Label 7 alias 9 ', 50000), 'e', within => '{n1,n2}');
+$many SELECT cardinality(cftrag_internal.cft_those(v, 'e', NULL, NULL)) FROM long;
+$many SELECT cardinality(cftrag_internal.cft_those(v, 'e', NULL, '{n1}')) FROM long;
+$many SELECT cardinality(cftrag_internal.cft_called(v, 'e')) FROM long;
+$many SELECT cardinality(cftrag_internal.cft_called(v || v, 'e')) FROM long;
+$long SELECT cftrag_internal.cft_label(v, 'e') FROM long;
+$long SELECT cardinality(cftrag_internal.cft_one(v, 'e')) FROM long;
+$many SELECT length(cft_context_text(v, 2, 2, 'e')) FROM long;
+$many SELECT count(*) FROM long, cft_context(v, 2, 2, 'e');
+$many SELECT length(cft_context_json(v[1:15000], 2, 2, 'e')::text) FROM long;
+$many SELECT count(*) FROM long, cft_context_parts(v, 2, 2, 'e');
+SELECT count(*) FROM cft_roots('e');
+$long SELECT count(*) FROM long, cft_explain_path(v, v || 'x', edges => 'e');
+$long SELECT count(*) FROM long, cft_resolve(v, NULL, 5, 'e');
+$long SELECT count(*) FROM long, cft_retrieve(v, '[1,2]', edges => 'e', documents => 'd');
+$long SELECT count(*) FROM long, cft_retrieve(v, '[1,2]', edges => 'e', documents => 'd', mode => 'hybrid');
+$many SELECT count(*) FROM long, cft_retrieve($question, '[1,2]', edges => 'e', documents => 'd', within => v);
+$many SELECT count(*) FROM long, cft_retrieve($question, '[1,2]', edges => 'e', documents => 'd', within => v, mode => 'hybrid');
+SELECT count(*) FROM cft_retrieve((SELECT string_agg('Label ' || g, ' ') FROM generate_series(1, 10000) AS g), '[1,2]', edges => 'e', documents => 'd');
+$many SELECT count(*) FROM long, cft_chunks(v, '[1,2]', 1, 1, 'e', documents => 'd');
+$many SELECT count(*) FROM long, cftrag_internal.cft_name_ends(v, 2, 2, 'e', NULL);
+$long SELECT count(*) FROM long, cftrag_internal.cft_words(v, true);
+$long SELECT length(cftrag_internal.cft_fill_prompt('{question}{question}{documents}', v, v, v, v)) FROM long;
+EXPLAIN SELECT * FROM d WHERE cft_under(entity, (SELECT array_agg('n' || g) FROM generate_series(1, 200000) AS g), 'e');
+SQL
+    PATIENCE=60
+    for above in ${LIFE_ABOVE:-8 10 12 14 16 18 20 23 26 30 36 44 55 80}; do
+        open s b
+        ask s "SET statement_timeout = '2s'; SELECT count(*) FROM cft_context('n1', 1, 1, 'e'); SELECT count(*) FROM cft_entities('x', 'e');" >/dev/null
+        pid=$(pid_of s)
+        has=$(awk '/^VmSize/ { print $2 }' "/proc/$pid/status")
+        prlimit --pid "$pid" --as=$(((has + above * 1024) * 1024))
+        said=$(ask s "\\i $LIFE/calls")
+        crashed=$(grep -Eam 1 'memory allocation of|terminated by signal' "$LIFE/b/log")
+        is "$above MB: no process ended" "$crashed" ""
+        [ -z "$crashed" ] || break
+        if [[ $said == *'no answer' ]] && kill -0 "$pid" 2>/dev/null; then note "$above MB: a call hangs"; fi
+        like "$above MB: no internal error" "$(grep -o 'ERROR:  XX000.*' <<<"$said" | head -1)" ""
+        close s
+    done
+    stop b
+else
+    echo "# $STORY: no prlimit here" >&2
+fi
 exact a big image "ARRAY['n1','n7','n701'], 3, 1, verify => false"
 finish

@@ -47,6 +47,31 @@ for above in ${LIFE_ABOVE:-2 3 4 5 6 8 10 12 15 18 22 26 30 36 44 55 70 90 120 4
     is "$above MB: no process ended" "$(sql a "SELECT pg_postmaster_start_time()")" "$started"
     close s
 done
+# An array of 24 MB takes little memory besides its own, and a call about it ends soon after a timeout. The plain calls make two such arrays.
+peak() { awk '/^VmHWM/ { print $2 }' "/proc/$pid/status"; }
+clock() { echo $((${EPOCHREALTIME/[.,]/} / 1000)); }
+ids='array_fill(7::bigint, ARRAY[3000000])' names="array_fill('x'::text, ARRAY[3000000])"
+open s a
+pid=$(pid_of s)
+ask s "SET cftrag.work_memory = '64kB'; SELECT 8 = ANY ($ids), 'y' = ANY ($names); SELECT count(*) FROM cft_context('n1', edges => 'big');" >/dev/null
+for call in "cft_under(1::bigint, $ids, 'big')" "cft_under('n1', $names, 'big')" "cardinality(cft_descendants($ids, 'big'))" \
+    "cardinality(cft_descendants($names, 'big'))" "cft_context_text($names, 1, 1, 'big')"; do
+    before=$(peak)
+    said=$(ask s "SELECT $call;")
+    like "$call" "$said" "@(f|1|)"
+    more=$(($(peak) - before))
+    [ "$more" -lt 32768 ] || note "$call takes $more kB more than the array"
+    least=''
+    for _ in 1 2 3; do
+        began=$(clock)
+        said=$(ask s "SET statement_timeout = 200; SELECT $call;"$'\n'"RESET statement_timeout;")
+        took=$(($(clock) - began))
+        [ -n "$least" ] && [ "$took" -ge "$least" ] || least=$took
+    done
+    [ "$least" -lt 400 ] || note "$call: ends $least ms after it begins, with a timeout of 200"
+done
+like "many names are counted" "$(ask s "SELECT cft_under('n1', array_agg(n::text), 'big') FROM generate_series(1, 100000) AS n;")" "*ERROR:  53400:*DETAIL:*HINT:*"
+close s
 is "nothing crashed" "$(grep -Ec 'memory allocation of|terminated by signal|reinitializing' "$LIFE/a/log")" 0
 exact a big image "ARRAY['n1','n7','n701'], 3, 1"
 finish

@@ -118,7 +118,7 @@ impl Names {
     }
 
     /// All numbers, in the order in which the names came.
-    pub fn ids(&self) -> impl Iterator<Item = NameId> + use<> {
+    pub fn ids(&self) -> impl Iterator<Item = NameId> + Clone + use<> {
         (0..word(self.len())).map(NameId)
     }
 
