@@ -224,7 +224,7 @@ fn open_owned(table: pg_sys::Oid) -> Fallible<EdgesTable> {
 }
 
 fn create_triggers(table: pg_sys::Oid, names: &ColumnNames, functions: Functions) -> Fallible<()> {
-    let arguments: Vec<CString> = names.arguments().into_iter().map(c_string).collect();
+    let arguments: Vec<CString> = names.arguments().into_iter().map(c_string).collect(); // bounded: names of columns
     let rows = pg_sys::TRIGGER_TYPE_INSERT | pg_sys::TRIGGER_TYPE_UPDATE | pg_sys::TRIGGER_TYPE_DELETE;
     let common = || Trigger { arguments: &arguments, always: true, replace: true, ..Trigger::on(table) };
     let row = Trigger { name: c"cftrag_row", function: functions.capture, events: rows, each_row: true, ..common() };

@@ -154,6 +154,6 @@ fn going_on<T>(vector: pg_sys::Oid, work: impl FnOnce() -> T) -> T {
         pg_sys::getTypeInputInfo(vector, &mut input, &mut parameter);
         pg_sys::fmgr_info(input, &mut pg_sys::FmgrInfo::default());
     }
-    let settings: Vec<_> = GOES_ON.into_iter().filter(is_off).map(|setting| (setting, c"relaxed_order")).collect();
+    let settings: Vec<_> = GOES_ON.into_iter().filter(is_off).map(|setting| (setting, c"relaxed_order")).collect(); // bounded: a few settings
     with_settings(&settings, work)
 }

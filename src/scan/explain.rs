@@ -42,7 +42,7 @@ pub unsafe extern "C-unwind" fn explain(
 
 fn quoted(name: &CStr) -> Vec<u8> {
     // SAFETY: a NUL-terminated name; the result is palloc'd or the name itself.
-    unsafe { CStr::from_ptr(pg_sys::quote_identifier(name.as_ptr())).to_bytes().to_vec() }
+    unsafe { CStr::from_ptr(pg_sys::quote_identifier(name.as_ptr())).to_bytes().to_vec() } // bounded: a name of the catalogs
 }
 
 /// # Safety

@@ -171,7 +171,7 @@ pub fn emit(walk: &mut Walk, rows: Rows) -> Fallible<()> {
         add_all(walk, walk.rows(), rows);
         return Ok(());
     }
-    let mut batch = Vec::with_capacity(ROWS_PER_TURN);
+    let mut batch = Vec::with_capacity(ROWS_PER_TURN); // bounded: ROWS_PER_TURN
     let mut check_interrupts = check_interrupts;
     walk.for_each_row(&mut Interruptible::new(&mut check_interrupts), |walk, row| {
         batch.push(*row);
