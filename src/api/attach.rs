@@ -206,7 +206,7 @@ fn cft_detach_edges(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<bool> {
     }
     let others = side_table::belonging(oid, &functions.of_belonging()).into_iter();
     let strangers: Vec<_> =
-        others.filter(|(_, of)| !trust::counts_beside(*of, oid)).map(|(trigger, _)| trigger).collect();
+        others.filter(|(_, of)| !trust::counts_beside(*of, oid)).map(|(trigger, _)| trigger).collect(); // bounded: triggers that name one table
     Ok(trigger_ddl::drop_from(oid, &strangers)? | had)
 }
 
