@@ -49,6 +49,19 @@ COMMENT ON VIEW pg_stat_cftrag IS
 'state of the image and counters of each attached table; ref_* count the calls that the reference query answered, by reason';
 GRANT SELECT ON pg_stat_cftrag TO PUBLIC;
 
+CREATE FUNCTION cftrag_internal.cft_databases()
+RETURNS TABLE(datid oid, places integer, images integer, gone integer, memory_bytes bigint)
+LANGUAGE c VOLATILE PARALLEL RESTRICTED ROWS 5
+AS 'MODULE_PATHNAME', 'cft_databases_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_databases() IS 'places and shared memory that the tables of each database have';
+
+CREATE VIEW pg_stat_cftrag_databases AS
+SELECT s.datid, d.datname, s.places, s.images, s.gone, s.memory_bytes
+  FROM cftrag_internal.cft_databases() AS s LEFT JOIN pg_catalog.pg_database AS d ON d.oid OPERATOR(pg_catalog.=) s.datid;
+COMMENT ON VIEW pg_stat_cftrag_databases IS
+'places and shared memory that the tables of each database have; gone: of tables or databases that were dropped, freed when the next build needs them';
+GRANT SELECT ON pg_stat_cftrag_databases TO PUBLIC;
+
 CREATE VIEW pg_stat_progress_cftrag AS SELECT * FROM cftrag_internal.cft_progress();
 COMMENT ON VIEW pg_stat_progress_cftrag IS
 'builds of images that are under way; edges_total is an estimate, waits_for the process whose transaction is waited for';

@@ -14,6 +14,7 @@ use crate::error;
 use crate::error::Fallible;
 use crate::image::control::Control;
 use crate::pg::contain::Quiet;
+use crate::pg::latch;
 use pgrx::prelude::*;
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -67,7 +68,6 @@ fn after_another(control: &'static Control, table: EdgesTable) -> Fallible<()> {
     match request::wait_until(control, oid, || !is_being_built(control, oid)) {
         Waited::Ended => Ok(()),
         Waited::TimedOut => Err(error::build_lock_timeout(&name)),
-        Waited::GaveWay => Err(error::load_yielded(&name)),
     }
 }
 
@@ -128,15 +128,19 @@ fn under_lock(control: &'static Control, table: EdgesTable, functions: Functions
 /// Has a background worker build the image and waits for it. If none is available, or if this transaction has a lock on the table
 /// (LOCK, or just a SELECT), builds under a SHARE lock, where the deadlock detector sees all waits.
 fn beside_writers(control: &'static Control, table: EdgesTable, functions: Functions) -> Fallible<()> {
-    let (oid, mut table) = (table.oid(), table);
-    while !by_worker(control, table, functions)? {
+    let (oid, mut table, mut tries) = (table.oid(), table, 1);
+    while !by_worker(control, table, functions, tries == MOST_TRIES)? {
         table = EdgesTable::open_and_unlock_later(oid)?;
+        tries += 1;
     }
     Ok(())
 }
 
-/// Tries once. Returns false if another build was running, or needed the worker's place.
-fn by_worker(control: &'static Control, table: EdgesTable, functions: Functions) -> Fallible<bool> {
+/// So many builds may give way to sessions that wait for ACCESS EXCLUSIVE; then the call fails.
+const MOST_TRIES: u32 = 20;
+
+/// Tries once. Returns false if another build was running, or needed the worker's place, or if ours gave way and this is not the `last` try.
+fn by_worker(control: &'static Control, table: EdgesTable, functions: Functions, last: bool) -> Fallible<bool> {
     let (oid, name) = (table.oid(), table.name());
     load::key(&table, std::ptr::null_mut(), functions)?;
     if let Some(table) = let_go(table) {
@@ -152,7 +156,7 @@ fn by_worker(control: &'static Control, table: EdgesTable, functions: Functions)
     let before = outcome();
     let Some(worker) = request::start(oid, functions) else {
         // Sessions that want the same image at the same time may use up the workers for a moment; one of them builds it.
-        crate::pg::latch::nap();
+        latch::nap();
         if is_being_built(control, oid) {
             return Ok(false);
         }
@@ -161,12 +165,15 @@ fn by_worker(control: &'static Control, table: EdgesTable, functions: Functions)
     match worker.wait(control, oid) {
         Waited::Ended => {}
         Waited::TimedOut => return Err(error::build_lock_timeout(&name)),
-        Waited::GaveWay => return Err(error::load_yielded(&name)),
     }
     match BuildOutcome::of(outcome(), worker.asker) {
         BuildOutcome::Built => Ok(true),
         BuildOutcome::Memory => Err(error::out_of_memory(crate::guc::MEMORY_LIMIT.get())),
-        BuildOutcome::Yielded => Err(error::load_yielded(&name)),
+        BuildOutcome::Yielded if last => Err(error::load_yielded(&name)),
+        BuildOutcome::Yielded => {
+            latch::nap();
+            Ok(false)
+        }
         // A build for a reader was running before ours: try again after it.
         BuildOutcome::Busy => after_another(control, EdgesTable::open_and_unlock_later(oid)?).map(|()| false),
         // Another session was faster, or needed the place while our worker only waited.

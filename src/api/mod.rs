@@ -6,6 +6,7 @@ pub mod attach;
 pub mod attached;
 pub mod build;
 pub mod context;
+pub mod databases;
 pub mod entities;
 pub mod json;
 pub mod meant;

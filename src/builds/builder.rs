@@ -19,12 +19,15 @@ use pgrx::{PgTryBuilder, pg_sys};
 use std::cell::{Cell, RefCell};
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::time::{Duration, Instant};
 
 thread_local! {
     /// The slot that this process builds for, and the chunks it has allocated so far.
     pub static UNDER_WAY: RefCell<Option<(usize, Vec<u64>)>> = const { RefCell::new(None) };
     static WATCHED: Cell<bool> = const { Cell::new(false) };
     static OUTCOME: Cell<BuildOutcome> = const { Cell::new(BuildOutcome::None) };
+    /// When the server's locks were last looked at.
+    static LOOKED: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
 /// Why there is no image after a build.
@@ -36,7 +39,7 @@ pub enum Refused {
 
 /// Runs `work` as the table's only builder, and cleans up after it whatever happens.
 pub fn alone(control: &Control, table: pg_sys::Oid, work: impl FnOnce(usize) -> Fallible<()>) -> Result<(), Refused> {
-    let Some((index, slot)) = crate::image::directory::find_or_take(control, table) else {
+    let Some((index, slot)) = crate::image::directory::find_or_take(control, table, true) else {
         return Err(Refused::Failed(Box::new(error::no_slot(control::SLOTS))));
     };
     let me = std::process::id();
@@ -192,11 +195,23 @@ pub fn leave(table: pg_sys::Oid) -> Fallible<()> {
     Ok(())
 }
 
-/// An error if another session waits for our lock on the table, or for this worker to leave the database.
+/// Pause between two looks at all the server's locks.
+const LOCK_POLL: Duration = Duration::from_millis(50);
+
+/// An error if another session waits for our lock on the table, SHARE or ACCESS SHARE, or for this worker to leave the database.
 pub fn give_way(table: &EdgesTable, lock: pg_sys::LOCKMODE) -> Fallible<()> {
     leave(table.oid())?;
-    // SAFETY: an open relation on which we hold this lock.
-    if unsafe { pg_sys::LockHasWaitersRelation(table.rel(), lock) } {
+    let is_wanted = if lock == pg_sys::ShareLock as pg_sys::LOCKMODE {
+        // SAFETY: an open relation on which we hold this lock.
+        unsafe { pg_sys::LockHasWaitersRelation(table.rel(), lock) }
+    } else {
+        let is_turn = LOOKED.get().is_none_or(|looked| looked.elapsed() > LOCK_POLL);
+        if is_turn {
+            LOOKED.set(Some(Instant::now()));
+        }
+        is_turn && lock_holders::is_wanted(table.oid())
+    };
+    if is_wanted {
         note_outcome(BuildOutcome::Yielded);
         return Err(error::load_yielded(&table.name()));
     }

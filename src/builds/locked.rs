@@ -7,6 +7,7 @@
 use crate::builds::builder::{BuildOutcome, Refused, alone, note_outcome, noted_outcome, publish};
 use crate::builds::load::{key, load};
 use crate::catalog::edges_table::EdgesTable;
+use crate::catalog::privileges;
 use crate::catalog::registration::Functions;
 use crate::error;
 use crate::error::Fallible;
@@ -50,13 +51,13 @@ fn fill(control: &Control, index: usize, table: &EdgesTable, functions: Function
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum InPlace {
     Built,
-    /// A writer waits, or would wait too long: a worker should build beside it.
+    /// A writer waits, or would wait too long, or the caller may not lock the table: a worker should build beside writers.
     GaveWay,
     No,
 }
 
-/// Builds a small table's image in the caller's own call, if that is possible at once: no xid, no parallel operation, and the SHARE lock is
-/// free.
+/// Builds a small table's image in the caller's own call, if that is possible at once: no xid, no parallel operation, the caller may LOCK the table, and
+/// the SHARE lock is free.
 pub fn in_place(control: &Control, table: &EdgesTable, functions: Functions) -> InPlace {
     let limit = crate::guc::in_place_bytes();
     let _quiet = Quiet::enter();
@@ -66,9 +67,15 @@ pub fn in_place(control: &Control, table: &EdgesTable, functions: Functions) -> 
             && pg_sys::GetTopTransactionIdIfAny() == pg_sys::InvalidTransactionId
             && !pg_sys::IsInParallelMode()
             && table.bytes() <= limit
-            && pg_sys::ConditionalLockRelation(table.rel(), pg_sys::ShareLock as pg_sys::LOCKMODE)
     };
     if !possible {
+        return InPlace::No;
+    }
+    if !privileges::may_lock(table.oid()) {
+        return InPlace::GaveWay;
+    }
+    // SAFETY: an open relation; released below, or by the transaction's abort.
+    if !unsafe { pg_sys::ConditionalLockRelation(table.rel(), pg_sys::ShareLock as pg_sys::LOCKMODE) } {
         return InPlace::No;
     }
     // Another session may have built the image meanwhile; or it is current, and the caller's snapshot is older than the registration.

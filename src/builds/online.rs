@@ -6,8 +6,8 @@
 //!   4  apply the log, except for what B sees already; publish when it is empty, under the lock that flushes take
 //!
 //! While it waits (2), it holds no table lock and no snapshot, so it blocks no writer, no DDL and no VACUUM. For 3 and 4
-//! it takes ShareUpdateExclusiveLock, as CREATE INDEX CONCURRENTLY does, and gives up when another session waits for it. (AccessShareLock would
-//! do, but LockHasWaiters does not know fast-path locks and would read a null pointer.) Waits are capped. A load that ended without an image
+//! it takes AccessShareLock, as any query, so ANALYZE, VACUUM and CREATE INDEX CONCURRENTLY go on beside it, and gives up when another session waits for
+//! ACCESS EXCLUSIVE. (If triggers or columns change meanwhile, the key of the image says so.) Waits are capped. A load that ended without an image
 //! is tried again when an image is next needed, after RETRY_MICROSECONDS at the earliest.
 
 #![expect(unsafe_code, reason = "background workers, locks, snapshots")]
@@ -40,7 +40,7 @@ const WRITER_WAIT_MAX: Duration = Duration::from_secs(600);
 const WRITER_WAIT_MAX_UNASKED: Duration = Duration::from_secs(60);
 
 /// The scan's lock.
-const LOCK: pg_sys::LOCKMODE = pg_sys::ShareUpdateExclusiveLock as pg_sys::LOCKMODE;
+const LOCK: pg_sys::LOCKMODE = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
 
 /// What to build, for whom, and how long to wait for writers.
 pub struct Job {
@@ -123,9 +123,8 @@ fn run(control: &Control, index: usize, job: &Job) -> Fallible<()> {
     between_transactions();
     wait_for_writers(slot, job)?;
     slot.progress.phase.store(LOCKING, SeqCst);
-    lock(slot, job)?;
+    let table = opened(slot, job)?;
     slot.progress.phase.store(SCANNING, SeqCst);
-    let table = EdgesTable::open(job.table)?;
     // SAFETY: a snapshot of now, registered while it is used (an ERROR's abort forgets it).
     let snapshot = unsafe { pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot()) };
     let result = scan_and_apply(control, index, &table, job.functions, snapshot, load, started);
@@ -204,7 +203,8 @@ fn wait_for_writers(slot: &Slot, job: &Job) -> Fallible<()> {
     Ok(())
 }
 
-/// Opens the table without queueing for its lock: a stronger lock (a prepared transaction's, say) delays only the table it is on.
+/// Opens the table, with the scan's lock, without queueing for it: a process that holds no lock and queues for none cannot deadlock, and a stronger lock (a
+/// prepared transaction's, say) delays only the table it is on.
 fn opened(slot: &Slot, job: &Job) -> Fallible<EdgesTable> {
     let begun = Instant::now();
     loop {
@@ -218,17 +218,6 @@ fn opened(slot: &Slot, job: &Job) -> Fallible<EdgesTable> {
         job.patient(slot, begun)?;
         pause();
     }
-}
-
-/// Takes the scan's lock before any other lock, and without queueing for it: a process that holds no lock and queues for none cannot deadlock.
-fn lock(slot: &Slot, job: &Job) -> Fallible<()> {
-    let begun = Instant::now();
-    // SAFETY: any OID may be locked; held to the end of this transaction.
-    while !unsafe { pg_sys::ConditionalLockRelationOid(job.table, LOCK) } {
-        job.patient(slot, begun)?;
-        pause();
-    }
-    Ok(())
 }
 
 impl Job {

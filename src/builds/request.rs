@@ -94,8 +94,6 @@ pub enum Waited {
     Ended,
     /// lock_timeout has passed.
     TimedOut,
-    /// The worker waits for a session, and that session waits for us.
-    GaveWay,
 }
 
 /// Waits until a build of the table has ended. While the builder waits for other sessions, this transaction waits for them too, in the lock
@@ -113,9 +111,6 @@ pub fn wait_until(control: &Control, table: pg_sys::Oid, ended: impl Fn() -> boo
         if looked.elapsed() > LOCK_POLL && control.find(table).is_some_and(|(_, slot)| locking(slot)) {
             looked = Instant::now();
             lock_holders::join_lockers(table);
-            if lock_holders::keeps_out_and_waits_for_me(table) {
-                return Waited::GaveWay;
-            }
         }
         latch::pause();
     }

@@ -36,6 +36,16 @@ pub fn require_readable(table: pg_sys::Oid) {
     }
 }
 
+/// Whether the caller may take a SHARE lock on the table: what LOCK TABLE ... IN SHARE MODE asks for.
+pub fn may_lock(table: pg_sys::Oid) -> bool {
+    let any = pg_sys::ACL_UPDATE | pg_sys::ACL_DELETE | pg_sys::ACL_TRUNCATE;
+    #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+    let any = any | pg_sys::ACL_MAINTAIN;
+    // SAFETY: a system cache lookup; a table that is gone gives no privilege.
+    let may = unsafe { pg_sys::pg_class_aclcheck_ext(table, pg_sys::GetUserId(), any as pg_sys::AclMode, &mut false) };
+    may == pg_sys::AclResult::ACLCHECK_OK
+}
+
 /// Raises 42501 without USAGE on the schema.
 pub fn require_schema_usage(schema: pg_sys::Oid) {
     // SAFETY: system cache lookups.

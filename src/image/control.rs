@@ -16,13 +16,13 @@ use crate::pg::lwlock::{EXCLUSIVE, Lock};
 use pgrx::pg_sys;
 use std::cell::Cell;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 const MAGIC: u64 = 0x6366_7472_6167_0001; // "cftrag"
 
 /// Changes whenever the layout of Control, Slot or the core does. A release that changes one of them bumps this number;
 /// docs/design.md has the list.
-const LAYOUT: u32 = 0x0006_0000 + cftrag_core::LAYOUT;
+const LAYOUT: u32 = 0x0007_0000 + cftrag_core::LAYOUT;
 
 /// Tables that can have an image at a time, in all databases. For other tables the reference query answers (reason
 /// ref_no_memory).
@@ -44,6 +44,8 @@ pub struct Control {
     /// Not 0 if tables of the database just built were put off at server start because they had writers
     /// (builds/launcher.rs).
     pub put_off: AtomicU32,
+    /// When a process last looked for slots of what is gone (sweep.rs `make_room`), a TimestampTz.
+    pub swept_at: AtomicI64,
     /// Guards the directory (which slot is which table's) and the creation of the area.
     pub lock: Lock,
     pub slots: [Slot; SLOTS],

@@ -16,7 +16,7 @@ thread_local! {
 
 pub fn count(table: pg_sys::Oid, reason: Reason) {
     if let Some((_, slot)) =
-        control::control().and_then(|control| crate::image::directory::find_or_take(control, table))
+        control::control().and_then(|control| crate::image::directory::find_or_take(control, table, false))
     {
         slot.reasons[reason as usize].fetch_add(1, Relaxed);
     } else {

@@ -4,22 +4,19 @@
 
 use crate::image::control::Control;
 use crate::image::slot::Slot;
-use crate::image::{quota, slot};
+use crate::image::{quota, slot, sweep};
 use pgrx::pg_sys;
 
-/// The table's slot. Takes a free one if needed, after a sweep if none is free. None if every slot holds an image, or
-/// the owner's tables have used up the owner's share.
-pub fn find_or_take(control: &Control, table: pg_sys::Oid) -> Option<(usize, &Slot)> {
-    if let Some(found) = control.find(table) {
-        return Some(found);
-    }
-    if !quota::has_place(control, slot::owner_of(table)) {
-        return None;
-    }
-    control.take(table);
-    control.find(table).or_else(|| {
-        crate::image::sweep::make_room(control);
-        control.take(table);
-        control.find(table)
-    })
+/// The table's slot. Takes a free one if needed, after a sweep if there is none. None if every slot holds an image of a
+/// table that exists, or the owner's tables have used up the owner's share. `now`: sweeps even if another process has
+/// just done so.
+pub fn find_or_take(control: &Control, table: pg_sys::Oid, now: bool) -> Option<(usize, &Slot)> {
+    let taken = || {
+        let owner = slot::owner_of(table);
+        control.find(table).or_else(|| {
+            quota::has_place(control, owner).then(|| control.take(table))?;
+            control.find(table)
+        })
+    };
+    taken().or_else(|| sweep::make_room(control, now).then(taken)?)
 }

@@ -1,5 +1,8 @@
-//! Frees images of tables that are gone or detached, and of databases that are gone. Runs before every build, which
-//! needs memory, and when no slot is free.
+//! Frees images of tables that are gone or detached, in any database, and of databases that are gone. Runs before every
+//! build, which needs memory, and when no slot is free.
+//!
+//! Another database's catalogs cannot be read from here. But a table that is dropped there has no file any more, or an
+//! empty one until the next checkpoint; nor has one that was rewritten, whose image is of no use either.
 
 #![expect(unsafe_code, reason = "system cache lookups")]
 
@@ -7,7 +10,7 @@ use crate::catalog::registration;
 use crate::catalog::registration::Functions;
 use crate::image::chunks;
 use crate::image::control::Control;
-use crate::image::slot::{BuilderMark, SWEEPER};
+use crate::image::slot::{BuilderMark, SWEEPER, Slot, State};
 use crate::pg::lwlock::EXCLUSIVE;
 use pgrx::pg_sys;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -20,17 +23,43 @@ pub fn sweep(control: &Control, functions: Functions) {
             // Another session may have attached it a moment ago.
             true if sure => !registration::attached_tables(functions).contains(&pg_sys::Oid::from(table)),
             true => !attached.contains(&pg_sys::Oid::from(table)),
-            false => !exists(database, table),
+            false => is_gone(&control.slots[index]),
         });
     }
 }
 
+/// Whether the slot's database or table is gone, or, in another database, the table's file.
+pub fn is_gone(slot: &Slot) -> bool {
+    let (database, table) = (slot.database.load(Relaxed), slot.table.load(SeqCst));
+    !exists(database, table) || !is_here(database) && has_no_file(slot)
+}
+
 /// Frees the slots of what is gone, and every slot without an image: losing its counters matters less than another
-/// table's image.
-pub fn make_room(control: &Control) {
-    for (index, slot) in control.slots.iter().enumerate() {
-        free_if(control, index, |database, table, _| !slot.holds_image() || !exists(database, table));
+/// table's image. Unless `at_once`, does nothing and returns false if that was done a moment ago.
+pub fn make_room(control: &Control, at_once: bool) -> bool {
+    // SAFETY: reads the clock.
+    let now = unsafe { pg_sys::GetCurrentTimestamp() };
+    let last = control.swept_at.load(SeqCst);
+    if !at_once && now - last < SWEEP_MICROSECONDS {
+        return false;
     }
+    control.swept_at.store(now, SeqCst);
+    for (index, slot) in control.slots.iter().enumerate() {
+        free_if(control, index, |_, _, _| !slot.holds_image() || is_gone(slot));
+    }
+    true
+}
+
+/// Every call about a table without a slot wants a place: a sweep looks for 256 files.
+const SWEEP_MICROSECONDS: i64 = 1_000_000;
+
+/// Whether the file of the table that the slot's image was built from is gone, or empty although the image is not.
+fn has_no_file(slot: &Slot) -> bool {
+    let file = slot.read(|header| (header.state == State::Ready).then_some(header.key.locator));
+    file.is_some_and(|file| match std::fs::metadata(file.path()) {
+        Ok(found) => found.len() == 0,
+        Err(error) => error.kind() == std::io::ErrorKind::NotFound,
+    })
 }
 
 /// Frees a slot if `gone` agrees; `gone` is called again (`sure`) when this process is the slot's builder, so that no

@@ -25,6 +25,19 @@ pub struct Locator {
     pub file: u32,
 }
 
+impl Locator {
+    /// The path of the file's first segment, from the data directory, which is every server process's working directory.
+    pub fn path(&self) -> String {
+        // SAFETY: a palloc'd C string.
+        unsafe {
+            let folder = pg_sys::GetDatabasePath(pg_sys::Oid::from(self.database), pg_sys::Oid::from(self.tablespace));
+            let path = format!("{}/{}", std::ffi::CStr::from_ptr(folder).to_string_lossy(), self.file);
+            pg_sys::pfree(folder.cast());
+            path
+        }
+    }
+}
+
 /// # Safety
 /// `rel` is an open relation.
 pub unsafe fn locator(rel: pg_sys::Relation) -> Locator {
@@ -397,11 +410,6 @@ fn process_in(transaction: &pg_sys::VirtualTransactionId) -> i32 {
 
 pub fn same_transaction(a: &pg_sys::VirtualTransactionId, b: &pg_sys::VirtualTransactionId) -> bool {
     process_in(a) == process_in(b) && a.localTransactionId == b.localTransactionId
-}
-
-/// Whether this lock tag of a virtual transaction identifies that transaction.
-pub fn is_transaction(tag: &pg_sys::LOCKTAG, transaction: &pg_sys::VirtualTransactionId) -> bool {
-    tag.locktag_field1 == process_in(transaction) as u32 && tag.locktag_field2 == transaction.localTransactionId
 }
 
 /// The virtual transaction that holds a lock, or waits for it.

@@ -1,7 +1,8 @@
 //! Who holds a lock on a table, and who waits for this transaction: what pg_locks shows, read from the lock manager.
 //!
 //! We do not use GetLockConflicts: it finds conflicts with one mode, and every mode that conflicts with writing also conflicts with
-//! ShareUpdateExclusiveLock, whose holders (VACUUM, CREATE INDEX CONCURRENTLY) write no rows and may wait for our snapshot.
+//! ShareUpdateExclusiveLock, whose holders (VACUUM, CREATE INDEX CONCURRENTLY) write no rows and may wait for our snapshot. Nor LockHasWaiters,
+//! which reads a null pointer for a lock taken by the fast path.
 
 #![expect(unsafe_code, reason = "reads the lock manager's tables")]
 
@@ -20,13 +21,8 @@ const WRITES: i32 = bit(pg_sys::RowExclusiveLock)
     | bit(pg_sys::ExclusiveLock)
     | bit(pg_sys::AccessExclusiveLock);
 
-/// The modes that conflict with ShareUpdateExclusiveLock, except itself.
-const KEEPS_A_WORKER_OUT: i32 = bit(pg_sys::ShareLock)
-    | bit(pg_sys::ShareRowExclusiveLock)
-    | bit(pg_sys::ExclusiveLock)
-    | bit(pg_sys::AccessExclusiveLock);
-
-const SHARE_UPDATE_EXCLUSIVE: i32 = bit(pg_sys::ShareUpdateExclusiveLock);
+/// The mode that keeps a worker, which takes AccessShareLock, from the table.
+const KEEPS_A_WORKER_OUT: i32 = bit(pg_sys::AccessExclusiveLock);
 
 /// All locks of the server at this moment. A lock held from before the call until after it is among them.
 struct Locks(pub *mut pg_sys::LockData);
@@ -85,7 +81,7 @@ pub fn join_writers(table: pg_sys::Oid) {
     join(writers(table));
 }
 
-/// Waits for the end of transactions that keep a worker from its scan's lock, except holders of ShareUpdateExclusiveLock (see above).
+/// Waits for the end of transactions that keep a worker from its scan's lock.
 pub fn join_lockers(table: pg_sys::Oid) {
     join(holders(table, KEEPS_A_WORKER_OUT));
 }
@@ -122,20 +118,11 @@ pub fn database_is_wanted() -> bool {
     false
 }
 
-/// Whether a transaction that keeps a worker from the table waits for the end of this one (for its snapshot).
-pub fn keeps_out_and_waits_for_me(table: pg_sys::Oid) -> bool {
-    let (locks, me) = (Locks::now(), compat::my_transaction());
-    let waits = |lock: &&pg_sys::LockInstanceData| {
-        u32::from(lock.locktag.locktag_type) == pg_sys::LockTagType::LOCKTAG_VIRTUALTRANSACTION
-            && lock.waitLockMode != 0
-            && compat::is_transaction(&lock.locktag, &me)
+/// Whether a session waits for a lock that conflicts with a worker's on the table.
+pub fn is_wanted(table: pg_sys::Oid) -> bool {
+    let wants = |lock: &pg_sys::LockInstanceData| {
+        let mode = lock.waitLockMode;
+        mode != 0 && KEEPS_A_WORKER_OUT & 1 << mode != 0 && on(lock, table)
     };
-    let holds = |who: &Transaction| {
-        locks.all().iter().any(|lock| {
-            lock.holdMask & (KEEPS_A_WORKER_OUT | SHARE_UPDATE_EXCLUSIVE) != 0
-                && on(lock, table)
-                && compat::same_transaction(&compat::owner_of(lock), who)
-        })
-    };
-    locks.all().iter().filter(waits).any(|lock| holds(&compat::owner_of(lock)))
+    Locks::now().all().iter().any(wants)
 }

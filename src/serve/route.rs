@@ -55,7 +55,7 @@ fn flush_own(table: pg_sys::Oid) -> Result<(), Reason> {
 /// Gets an image built: by this reader, and then Ok, or else by a worker, and then the call fails with `reason`.
 fn heal(control: &Control, of: &AttachedTable, reason: Reason) -> Result<(), Reason> {
     // find() takes no slot, but a build needs one. If no slot is free, every slot holds an image, or the owner's share is used up.
-    if directory::find_or_take(control, of.oid()).is_none() {
+    if directory::find_or_take(control, of.oid(), false).is_none() {
         return Err(Reason::NoMemory);
     }
     if !heals(control, of.oid(), reason) {

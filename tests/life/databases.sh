@@ -80,9 +80,36 @@ for i in 1 2 3; do
     is "room after DROP DATABASE ($i)" "$(try a/next_$i "SELECT cft_build('big')")" ""
     exact a/next_$i big image "$SOME"
 done
+# A table that is dropped in one database makes room in another one.
+sql a/next_3 "DROP TABLE big"
+big a/two big 60000
+is "room after DROP TABLE in another database" "$(try a/two "SELECT cft_build('big')")" ""
+exact a/two big image "$SOME"
+sql a/two "DROP TABLE big"
+big a/next_3 big 60000
+is "and back" "$(try a/next_3 "SELECT cft_build('big')")" ""
 # DROP DATABASE WITH (FORCE) while a session is connected.
 open s a/next_3
 exact_in s big image "$SOME"
 sql a "DROP DATABASE next_3 WITH (FORCE)"; close s
+exact a/two edges image
+
+# More tables than places: each is asked in one database, which is then dropped, and the places are free for the next.
+sql a "ALTER SYSTEM SET cftrag.memory_limit = '1GB'; SELECT pg_reload_conf()" >/dev/null
+for i in 1 2; do
+    sql a "CREATE DATABASE many"
+    sql a/many "SET client_min_messages = warning; CREATE EXTENSION cftrag CASCADE"
+    sql a/many "SELECT format('CREATE TABLE m%s (parent text, child text); INSERT INTO m%1\$s VALUES (''a'', ''b''); SELECT cft_attach(''m%1\$s'')', n) FROM generate_series(1, 270) AS n
+\\gexec
+SELECT format('SELECT count(*) FROM cft_context(''b'', edges => ''m%s'')', n) FROM generate_series(1, 270) AS n
+\\gexec" >/dev/null
+    like "places taken ($i)" "$(sql a/many "SELECT count(*) FROM pg_stat_cftrag WHERE state = 'ready'")" "25?"
+    [ "$i" = 2 ] || is "as large a table again has no place" "$(try a/many "SELECT cft_build('m270')" | grep -c 54000)" 1
+    # Tables dropped by name, and the rest with the database.
+    sql a/many "SELECT format('DROP TABLE m%s', n) FROM generate_series(1, 100) AS n
+\\gexec" >/dev/null
+    is "a place after DROP TABLE ($i)" "$(try a/two "CREATE TABLE fresh_$i (parent text, child text); SELECT cft_attach('fresh_$i'); SELECT cft_build('fresh_$i')")" ""
+    sql a "DROP DATABASE many"
+done
 exact a/two edges image
 finish

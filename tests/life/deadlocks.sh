@@ -45,7 +45,7 @@ send d "$soon; ALTER TABLE edges DROP COLUMN note;"
 until_true "$PATIENCE" waiting || note "the ALTER does not queue"
 is "the writer ends" "$(ask w "COMMIT;")" ""
 is "the ALTER" "$(answer d)" ""
-like "the build" "$(answer b)" "@(|*55P03*)"
+is "the build" "$(answer b)" ""
 until_true "$PATIENCE" idle || note "the build does not end"
 is "build" "$(try a "SELECT cft_build('edges')")" ""
 exact a edges image "$SOME"
@@ -68,7 +68,7 @@ is "the ALTER" "$(answer d)" ""
 is "build" "$(try a "SELECT cft_build('edges')")" ""
 exact a edges image "$SOME"
 
-# 5. CREATE INDEX CONCURRENTLY waits for the caller's snapshot, and the caller for no session that waits for it, whichever comes first.
+# 5. CREATE INDEX CONCURRENTLY waits for the caller's snapshot, and the build does not wait for it, whichever comes first.
 index() { send d "$soon; CREATE INDEX CONCURRENTLY beside ON edges (note);"; until_true "$PATIENCE" value_is a "SELECT count(*) FROM pg_stat_progress_create_index WHERE phase LIKE 'waiting%'" 1 || note "the index does not wait"; }
 for first in index build; do
     held x5
@@ -78,27 +78,34 @@ for first in index build; do
     [ $first = index ] || index
     is "the writer ends" "$(ask w "COMMIT;")" ""
     is "an index beside a build, $first first" "$(answer d)" ""
-    like "the build" "$(answer b)" "@(|*55P03*)"
+    is "the build" "$(answer b)" ""
     is "it is valid" "$(sql a "SELECT indisvalid FROM pg_index WHERE indexrelid = 'beside'::regclass; DROP INDEX beside")" t
     until_true "$PATIENCE" idle || note "the build does not end"
 done
 is "build" "$(try a "SELECT cft_build('edges')")" ""
 exact a edges image "$SOME"
 
-# A scan that blocks another session ends early, so that no session waits for the whole scan.
+# A scan that blocks another session ends early, so that no session waits for the whole scan, and begins anew. Maintenance goes on beside it.
 sql a "INSERT INTO edges SELECT 't', 'm' || n / 10, 'm' || n FROM generate_series(1, 300000) AS n"
-for command in "LOCK TABLE edges IN ACCESS EXCLUSIVE MODE" "CREATE INDEX more ON edges (tree); DROP INDEX more" "VACUUM edges" "TRUNCATE edges"; do
+for command in "LOCK TABLE edges IN ACCESS EXCLUSIVE MODE" "CREATE INDEX more ON edges (tree); DROP INDEX more" "ANALYZE edges" "VACUUM edges" "TRUNCATE edges"; do
     send b "SELECT cft_build('edges');"
     like "the scan" "$(try a "SELECT until_phase('scanning table')")" "[1-9]*"
     begun=$(date +%s%N)
     # shellcheck disable=SC2015
     [[ $command != LOCK* ]] && answered=$(ask d "$soon; $command;") || answered=$(ask d "$soon; BEGIN; $command; COMMIT;")
     is "$command" "$answered" ""
-    [[ $command == CREATE* || $(($(date +%s%N) - begun)) -lt 1500000000 ]] || note "$command waits $(($(date +%s%N) - begun)) ns"
-    like "$command: the build gave way" "$(answer b)" "*55P03*"
+    [[ $command == CREATE* || $command == VACUUM* || $(($(date +%s%N) - begun)) -lt 1500000000 ]] || note "$command waits $(($(date +%s%N) - begun)) ns"
+    is "$command: the build" "$(answer b)" ""
+    exact a edges image "$SOME"
 done
-exact a edges "@(image|rewritten|no_image)" "$SOME"
-is "build" "$(try a "SELECT cft_build('edges')")" ""
+# A VACUUM that is under way keeps no build away.
+sql a "INSERT INTO edges SELECT 't', 'm' || n / 10, 'm' || n FROM generate_series(1, 100000) AS n; DELETE FROM edges WHERE child LIKE 'm%7'"
+send d "SET vacuum_cost_delay = 50; SET vacuum_cost_limit = 100; VACUUM edges;"
+until_true "$PATIENCE" value_is a "SELECT count(*) FROM pg_stat_progress_vacuum" 1 || note "no VACUUM"
+is "a build beside VACUUM" "$(try a "SET statement_timeout = '20s'; SELECT cft_build('edges')")" ""
+is "VACUUM goes on" "$(sql a "SELECT count(*) FROM pg_stat_progress_vacuum")" 1
 exact a edges image "$SOME"
+sql a "SELECT pg_cancel_backend(pid) FROM pg_stat_progress_vacuum" >/dev/null
+answer d >/dev/null
 close w; close b; close d
 finish

@@ -1,0 +1,57 @@
+//! pg_stat_cftrag_databases: what each database's tables take of the shared places and memory, those that are gone
+//! included, which pg_stat_cftrag of no database shows.
+
+#![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
+
+use crate::call::fmgr::Call;
+use crate::image::control::Control;
+use crate::image::slot::Slot;
+use crate::image::{control, sweep};
+use pgrx::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+
+/// Of one database.
+#[derive(Default)]
+struct Sums {
+    places: i32,
+    images: i32,
+    gone: i32,
+    bytes: u64,
+}
+
+/// `cft_databases() -> table(datid oid, places int, images int, gone int, memory_bytes bigint)`. See sql/install/views.sql.
+#[pg_extern(sql = false)]
+fn cft_databases(fcinfo: pg_sys::FunctionCallInfo) {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let rows = call.rows();
+    let Some(control) = control::attach() else { return };
+    for (database, of) in sums(control) {
+        let mut values = [
+            pg_sys::Datum::from(pg_sys::Oid::from(database)),
+            of.places.into(),
+            of.images.into(),
+            of.gone.into(),
+            of.bytes.into(),
+        ];
+        rows.add(&mut values, &mut [false; 5]);
+    }
+}
+
+fn sums(control: &Control) -> BTreeMap<u32, Sums> {
+    let mut all = BTreeMap::<u32, Sums>::new();
+    for slot in control.slots.iter().filter(|slot| slot.table.load(SeqCst) != 0) {
+        let of = all.entry(slot.database.load(Relaxed)).or_default();
+        of.places += 1;
+        of.images += i32::from(slot.holds_image());
+        of.gone += i32::from(sweep::is_gone(slot));
+        of.bytes += held(slot);
+    }
+    all
+}
+
+/// Bytes of the slot's image, of one that is being built, and of its log.
+fn held(slot: &Slot) -> u64 {
+    [&slot.image_bytes, &slot.build_bytes, &slot.log_bytes].iter().map(|bytes| bytes.load(SeqCst)).sum()
+}
