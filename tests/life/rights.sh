@@ -79,4 +79,17 @@ touch "$LIFE/asked"
 wait $!
 is "the other table's triggers are unchanged" "$(of_two)" "$before"
 
+# A reader builds in its own call, under a SHARE lock, only if LOCK TABLE would let it; else a worker builds beside writers.
+server b
+small b edges
+sql b "CREATE ROLE reader; CREATE ROLE editor; GRANT SELECT ON edges TO reader, editor; GRANT DELETE ON edges TO editor" >/dev/null
+calls() { sql b "SELECT image_calls || ' ' || ref_rewritten FROM pg_stat_cftrag WHERE edges = 'edges'::regclass"; }
+serves() { [ "$(state b edges)" = ready ]; }
+asked() { sql b "VACUUM FULL edges; SELECT cft_stats_reset()" >/dev/null; sql b "SET ROLE $1; SELECT count(*) FROM cft_context('n1', edges => 'edges')" >/dev/null; }
+asked editor
+is "one who may lock the table" "$(calls)" "1 0"
+asked reader
+is "one who may not" "$(calls)" "0 1"
+until_true "$PATIENCE" serves || note "no worker builds for a reader"
+
 finish
