@@ -1,7 +1,8 @@
 //! cft_verify: compares the image with what the caller's snapshot sees in the table, and checks the image's own invariants.
 //!
 //! A read under AccessShareLock. Copying the image's bytes holds its lock shared, and releases it when a writer comes.
-//! The copy and the compared rows count towards cftrag.work_memory: about 100 bytes an edge, plus `PER_EDGE`.
+//! The rows of table and image are compared by sums of their hashes, in buckets; only those of buckets that differ are
+//! then counted one by one. So what counts towards cftrag.work_memory is the copy, and what differs.
 
 #![expect(unsafe_code, reason = "locks and snapshots")]
 
@@ -23,6 +24,7 @@ use crate::serve::route;
 use cftrag_core::{HeapMemory, Image, Interruptible, LABELS, NameId, Names, NoRoom, Scan, Step, chunk_bytes, label_of};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
+use std::hash::{BuildHasher, RandomState};
 
 /// The number of rows of each edge, in the table and in the image.
 struct Differences {
@@ -41,13 +43,13 @@ impl Differences {
         Differences { names: Names::default(), rows: Table::default(), room: Room::new() }
     }
 
-    /// Zeroes the counts, and keeps the names.
+    /// Zeroes the counts of the image, and keeps the names.
     fn forget(&mut self) {
-        self.rows.0.iter_mut().flatten().for_each(|(_, counts)| *counts = (0, 0));
+        self.rows.0.iter_mut().flatten().for_each(|(_, counts)| counts.1 = 0);
     }
 
     /// The counts of an edge. 53400, 53200.
-    fn of(&mut self, tree: Option<&[u8]>, parent: &[u8], child: &[u8]) -> Fallible<&mut (i64, i64)> {
+    fn of(&mut self, (tree, parent, child): Edge<&[u8]>) -> Fallible<&mut (i64, i64)> {
         let Differences { names, rows, room } = self;
         let tree = tree.map(|tree| named(names, tree, room)).transpose()?;
         let edge = (tree, named(names, parent, room)?, named(names, child, room)?);
@@ -56,6 +58,53 @@ impl Differences {
             room.take(PER_EDGE)?;
         }
         Ok(counts)
+    }
+}
+
+/// Buckets of sums: what differs is looked for among a 65,536th of the rows.
+const BUCKETS: usize = 1 << 16;
+
+/// For each bucket the sums of the hashes of its rows, in the table and in the image. The hash has a random key: two
+/// different sets of rows have the same sum once in 2^64.
+struct Sums {
+    hasher: RandomState,
+    buckets: Vec<(u64, u64)>,
+}
+
+impl Sums {
+    /// 53400, 53200.
+    fn new(room: &mut Room) -> Fallible<Sums> {
+        let mut buckets = work_memory::list(BUCKETS, room)?;
+        buckets.resize(BUCKETS, (0, 0));
+        Ok(Sums { hasher: RandomState::new(), buckets })
+    }
+
+    fn hash(&self, edge: Edge<&[u8]>) -> (usize, u64) {
+        let hash = self.hasher.hash_one(edge);
+        (hash as usize % BUCKETS, hash)
+    }
+
+    fn add_of_table(&mut self, edge: Edge<&[u8]>) {
+        let (bucket, hash) = self.hash(edge);
+        self.buckets[bucket].0 = self.buckets[bucket].0.wrapping_add(hash);
+    }
+
+    fn add_of_image(&mut self, edge: Edge<&[u8]>) {
+        let (bucket, hash) = self.hash(edge);
+        self.buckets[bucket].1 = self.buckets[bucket].1.wrapping_add(hash);
+    }
+
+    fn forget_image(&mut self) {
+        self.buckets.iter_mut().for_each(|sums| sums.1 = 0);
+    }
+
+    fn are_same(&self) -> bool {
+        self.buckets.iter().all(|(table, image)| table == image)
+    }
+
+    fn differ_for(&self, edge: Edge<&[u8]>) -> bool {
+        let (table, image) = self.buckets[self.hash(edge).0];
+        table != image
     }
 }
 
@@ -70,7 +119,7 @@ fn cft_verify(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let rows = call.rows();
     call.oid(0).ok_or_else(|| error::null_argument("edges"))?;
     let of = AttachedTable::of_any(call.function(), call.oid(0))?;
-    let (broken, mut edges) = loop {
+    let (broken, edges) = loop {
         let mut ticket = match route::route(&of) {
             Ok(ticket) => ticket,
             Err(Reason::Privilege) => return Err(error::no_privilege(&of.table.name())),
@@ -88,11 +137,6 @@ fn cft_verify(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     for (invariant, text) in broken {
         add(rows, &format!("broken invariant I{invariant}: {text}"), None, None);
     }
-    // SAFETY: a snapshot is active in every SQL function.
-    load::scan(&of.table, &of.columns, unsafe { pg_sys::GetActiveSnapshot() }, None, |edge| {
-        edges.of(edge.tree, edge.parent, edge.child)?.0 += 1;
-        Ok(())
-    })?;
     let name = |id| edges.names.get(id);
     for (i, (&(tree, parent, child), &counts)) in edges.rows.iter().enumerate() {
         if i % ROWS_BETWEEN_CHECKS == 0 {
@@ -153,7 +197,7 @@ fn copy(of: &AttachedTable, ticket: &Ticket, room: &mut Room) -> Result<Fallible
     Ok(Err(error::written_all_the_time(&of.table.name())))
 }
 
-/// The image's broken invariants, and its rows that the snapshot sees, all from one copy.
+/// The image's broken invariants, all from one copy, and the edges of buckets that differ.
 type Found = (Vec<(u32, String)>, Differences);
 
 fn look(of: &AttachedTable, ticket: &mut Ticket) -> Result<Fallible<Found>, Reason> {
@@ -175,27 +219,71 @@ fn look(of: &AttachedTable, ticket: &mut Ticket) -> Result<Fallible<Found>, Reas
     let (mut broken, mut check) = (Vec::new(), check_interrupts);
     let work = &mut Interruptible::new(&mut check);
     image.verify_by(&mut |p| broken.push((p.invariant, p.text)), work);
-    // At most one restart, after learning the xids that the snapshot does not know.
+    let mut sums = match Sums::new(&mut edges.room) {
+        Ok(sums) => sums,
+        Err(why) => return Ok(Err(why)),
+    };
+    let summed = each_of_image(image, ticket, &mut sums, Sums::forget_image, |sums, edge| {
+        sums.add_of_image(edge);
+        Ok(())
+    })?;
+    let summed = summed.and_then(|()| {
+        each_of_table(of, |edge| {
+            sums.add_of_table(edge);
+            Ok(())
+        })
+    });
+    if let Err(why) = summed {
+        return Ok(Err(why));
+    }
+    if sums.are_same() {
+        return Ok(Ok((broken, edges)));
+    }
+    let counted = each_of_image(image, ticket, &mut edges, Differences::forget, |edges, edge| {
+        if sums.differ_for(edge) { edges.of(edge).map(|rows| rows.1 += 1) } else { Ok(()) }
+    })?;
+    let counted = counted.and_then(|()| {
+        each_of_table(of, |edge| if sums.differ_for(edge) { edges.of(edge).map(|rows| rows.0 += 1) } else { Ok(()) })
+    });
+    Ok(counted.map(|()| (broken, edges)))
+}
+
+/// Passes each edge of the table that the caller's snapshot sees to `each`.
+fn each_of_table(of: &AttachedTable, mut each: impl FnMut(Edge<&[u8]>) -> Fallible<()>) -> Fallible<()> {
+    // SAFETY: a snapshot is active in every SQL function.
+    let snapshot = unsafe { pg_sys::GetActiveSnapshot() };
+    load::scan(&of.table, &of.columns, snapshot, None, |edge| each((edge.tree, edge.parent, edge.child)))
+}
+
+/// Passes each edge of a copied image that the caller's snapshot sees to `each`. Begins anew, after `forget`, once at most: when it has learned the xids that the
+/// snapshot does not know.
+fn each_of_image<T>(
+    image: Image<'_>,
+    ticket: &mut Ticket,
+    into: &mut T,
+    forget: impl Fn(&mut T),
+    mut each: impl FnMut(&mut T, Edge<&[u8]>) -> Fallible<()>,
+) -> Result<Fallible<()>, Reason> {
     let mut scan = Scan::new();
     loop {
         let mut failed = Ok(());
         let step = image.edges(&mut scan, ROWS_BETWEEN_CHECKS, ticket.seen(), |tree, parent, child| {
             if failed.is_ok() {
-                failed = edges.of(tree, parent, child).map(|rows| rows.1 += 1);
+                failed = each(into, (tree, parent, child));
             }
         });
-        if let Err(why) = failed {
-            return Ok(Err(why));
+        if failed.is_err() {
+            return Ok(failed);
         }
         match step {
-            Step::Done => return Ok(Ok((broken, edges))),
+            Step::Done => return Ok(Ok(())),
             Step::More => {
                 check_for_interrupts!();
             }
             Step::Ask => {
                 ticket.learn(scan.asked())?;
                 scan.restart();
-                edges.forget();
+                forget(into);
             }
         }
     }
