@@ -405,8 +405,8 @@ pub fn triggers_missing(table: &str, attach: &str) -> ErrorReport {
     .set_hint(crate::pg::encoding::shown(&format!("Repair them with: {attach}")))
 }
 
-pub fn no_slot(slots: usize) -> ErrorReport {
-    report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, "no slot is free for another table's image".into())
+pub fn no_slot(table: &str, slots: usize) -> ErrorReport {
+    report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, format!("no place is free for the image of table \"{table}\""))
         .set_detail(format!(
             "{slots} tables can have one at a time; those of one owner take {} percent of the places at most (cftrag.owner_share).",
             crate::guc::OWNER_SHARE.get()
@@ -609,12 +609,26 @@ fn gave_way(table: &str, to_who: &str) -> ErrorReport {
     .set_hint("Call cft_build again.")
 }
 
-pub fn load_waited(seconds: u64) -> ErrorReport {
+pub fn load_waited(table: &str, seconds: u64) -> ErrorReport {
     report(
         Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-        format!("a transaction that writes to the table has not ended in {seconds} seconds"),
+        format!("a transaction that writes to table \"{table}\" has not ended in {seconds} seconds"),
     )
-    .set_hint("End it, then call cft_build; pg_stat_progress_cftrag names its process while it is waited for.")
+    .set_hint("End it, then call cft_build; pg_stat_progress_cftrag names its process or prepared transaction while it is waited for.")
+}
+
+/// For the server's log. `prepared`: xids of prepared transactions that hold a lock on the table.
+pub fn put_off_at_start(table: &str, prepared: &[u32]) -> ErrorReport {
+    let message =
+        format!("the image of table \"{table}\" is put off at server start: somebody is writing to the table");
+    let report = report(Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, message);
+    if prepared.is_empty() {
+        return report.set_hint("Its first reader has it built, or cft_build does.");
+    }
+    let xids = prepared.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
+    report
+        .set_detail(format!("Prepared transactions that have written to it: {xids}."))
+        .set_hint("Until they have ended, no image can be built. COMMIT PREPARED or ROLLBACK PREPARED them: SELECT gid, transaction FROM pg_prepared_xacts.")
 }
 
 pub fn build_unfinished(table: &str) -> ErrorReport {

@@ -40,7 +40,10 @@ pub enum Refused {
 /// Runs `work` as the table's only builder, and cleans up after it whatever happens.
 pub fn alone(control: &Control, table: pg_sys::Oid, work: impl FnOnce(usize) -> Fallible<()>) -> Result<(), Refused> {
     let Some((index, slot)) = crate::image::directory::find_or_take(control, table, true) else {
-        return Err(Refused::Failed(Box::new(error::no_slot(control::SLOTS))));
+        return Err(Refused::Failed(Box::new(error::no_slot(
+            &crate::catalog::name::display_name(table),
+            control::SLOTS,
+        ))));
     };
     let me = std::process::id();
     let holder = slot.builder.load(SeqCst);

@@ -10,10 +10,12 @@
 use crate::builds::builder::BuildOutcome;
 use crate::builds::online;
 use crate::builds::online::{Job, UNASKED};
+use crate::catalog::name;
 use crate::catalog::registration;
 use crate::catalog::registration::Functions;
+use crate::error;
 use crate::image::control;
-use crate::pg::{background_worker, latch, lock_holders};
+use crate::pg::{background_worker, compat, latch, lock_holders};
 use pgrx::prelude::*;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
@@ -144,6 +146,16 @@ extern "C-unwind" fn cftrag_start_builder(_arg: pg_sys::Datum) {
         try_all(&mut left);
     }
     control.put_off.store(u32::from(!left.is_empty()), SeqCst);
+    if round == SECOND && !lock_holders::database_is_wanted() {
+        left.iter().for_each(|table| background_worker::transaction(|| log_put_off(*table)));
+    }
+}
+
+/// Logs that a table has no image because somebody is writing to it.
+fn log_put_off(table: pg_sys::Oid) {
+    let prepared: Vec<_> =
+        lock_holders::writers(table).iter().map(compat::prepared_xid).filter(|xid| *xid != 0).collect();
+    error::put_off_at_start(&name::full_name(table), &prepared).report(PgLogLevel::LOG);
 }
 
 /// The tables attached in this database; None without the extension. We read the catalogs by index, not by SQL, because the database's owner can

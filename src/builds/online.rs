@@ -193,6 +193,7 @@ fn wait_for_writers(slot: &Slot, job: &Job) -> Fallible<()> {
     let (progress, begun) = (&slot.progress, Instant::now());
     for writer in lock_holders::writers(job.table) {
         progress.waits_for.store(compat::process_of(&writer), Relaxed);
+        progress.waits_for_xid.store(compat::prepared_xid(&writer), Relaxed);
         // SAFETY: asks whether that virtual transaction still runs, without waiting.
         while !unsafe { pg_sys::VirtualXactLock(writer, false) } {
             job.patient(slot, begun)?;
@@ -200,6 +201,7 @@ fn wait_for_writers(slot: &Slot, job: &Job) -> Fallible<()> {
         }
     }
     progress.waits_for.store(0, Relaxed);
+    progress.waits_for_xid.store(0, Relaxed);
     Ok(())
 }
 
@@ -234,7 +236,7 @@ impl Job {
         }
         if begun.elapsed() > self.patience {
             builder::note_outcome(BuildOutcome::Waited);
-            return Err(error::load_waited(self.patience.as_secs()));
+            return Err(error::load_waited(&crate::catalog::name::display_name(self.table), self.patience.as_secs()));
         }
         Ok(())
     }

@@ -188,6 +188,8 @@ pub struct Progress {
     pub phase: AtomicU32,
     /// Process id of the session that the build waits for.
     pub waits_for: AtomicU32,
+    /// The xid of the prepared transaction that it waits for.
+    pub waits_for_xid: AtomicU32,
     pub done: AtomicU64,
     pub total: AtomicU64,
     pub started: AtomicI64,
@@ -304,6 +306,7 @@ impl Slot {
         p.done.store(0, Relaxed);
         p.total.store(bytes / ROW_BYTES, Relaxed);
         p.waits_for.store(0, Relaxed);
+        p.waits_for_xid.store(0, Relaxed);
         p.phase.store(phase, SeqCst);
     }
 

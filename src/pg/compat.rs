@@ -336,6 +336,10 @@ pub mod unbound {
         ) -> bool;
         #[cfg(any(feature = "pg15", feature = "pg16"))]
         unsafe fn BackendIdGetProc(backend: std::ffi::c_int) -> *mut pg_sys::PGPROC;
+        unsafe fn TwoPhaseGetXidByVirtualXID(
+            vxid: pg_sys::VirtualTransactionId,
+            have_more: *mut bool,
+        ) -> pg_sys::TransactionId;
     }
 }
 
@@ -355,14 +359,30 @@ pub unsafe fn has_superclass(table: pg_sys::Oid) -> bool {
 
 /// The process id behind a virtual transaction; 0 for a prepared one, or one that has ended.
 pub fn process_of(transaction: &pg_sys::VirtualTransactionId) -> u32 {
-    // SAFETY: looks a process up in the process array; null if it is gone.
+    // SAFETY: looks a process up in the process array; null if it is gone. It may run another transaction by now.
     unsafe {
         #[cfg(any(feature = "pg15", feature = "pg16"))]
-        let process = unbound::BackendIdGetProc(transaction.backendId);
+        let (process, lxid) = {
+            let process = unbound::BackendIdGetProc(transaction.backendId);
+            (process, if process.is_null() { 0 } else { (*process).lxid })
+        };
         #[cfg(not(any(feature = "pg15", feature = "pg16")))]
-        let process = pg_sys::ProcNumberGetProc(transaction.procNumber);
-        if process.is_null() { 0 } else { (*process).pid as u32 }
+        let (process, lxid) = {
+            let process = pg_sys::ProcNumberGetProc(transaction.procNumber);
+            (process, if process.is_null() { 0 } else { (*process).vxid.lxid })
+        };
+        if process.is_null() || lxid != transaction.localTransactionId { 0 } else { (*process).pid as u32 }
     }
+}
+
+/// The xid of a virtual transaction that is prepared; 0 for any other. One that was prepared before the server's start has its xid in place of a local
+/// number, and no process.
+pub fn prepared_xid(transaction: &pg_sys::VirtualTransactionId) -> u32 {
+    if process_in(transaction) < 0 {
+        return transaction.localTransactionId;
+    }
+    // SAFETY: a function of the server, which looks among prepared transactions under its lock.
+    u32::from(unsafe { unbound::TwoPhaseGetXidByVirtualXID(*transaction, &mut false) })
 }
 
 /// Whether pg_cast has a cast of that type to text, other than one WITH INOUT (which is also the default without an entry).

@@ -46,6 +46,10 @@ until_true "$PATIENCE" put_off || note "a table that was put off is not built wh
 is "prepare a lock" "$(try a "BEGIN; LOCK m1; PREPARE TRANSACTION 'y'")" ""
 again cftrag.build_in_place_limit=0
 until_true 5 of_last || note "a prepared lock keeps a table behind it from being built"
+# What stays without an image is in the log, by name, and with whom it waits for.
+xid=$(sql a "SELECT transaction FROM pg_prepared_xacts")
+logged() { grep -A1 'the image of table "public.m1" is put off at server start' "$LIFE/a/log" | grep -q "written to it: $xid\."; }
+until_true 30 logged || note "the log does not say what was put off"
 is "commit prepared" "$(try a "COMMIT PREPARED 'y'")" ""
 for t in "${many[@]}" last; do sql a "DROP TABLE $t"; done
 
