@@ -24,7 +24,7 @@ use crate::serve::labels::Labels;
 use crate::serve::walk::End;
 use crate::serve::within::Within;
 use crate::serve::{reference, route, walk, within};
-use cftrag_core::{Image, Interruptible, Mention, NoRoom, Reader, Recogniser, Seek, Step, Trees};
+use cftrag_core::{Asked, Image, Interruptible, Mention, NoRoom, Reader, Recogniser, Seek, Step, Trees};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::cell::RefCell;
@@ -415,7 +415,7 @@ fn entities_seen(edges: &mut Ticket, mut only: Option<&mut Trees>, names: &[&[u8
     let mut seen = vec![false; names.len()];
     for (some, seen) in names.chunks(NAMES).zip(seen.chunks_mut(NAMES)) {
         loop {
-            let mut ask = Vec::new();
+            let mut ask = Asked::new();
             edges.read(|image, snapshot| {
                 let each = some.iter().zip(&mut *seen);
                 each.for_each(|(name, seen)| *seen = image.sees(name, only.as_deref_mut(), snapshot, &mut ask));
@@ -423,7 +423,7 @@ fn entities_seen(edges: &mut Ticket, mut only: Option<&mut Trees>, names: &[&[u8
             if ask.is_empty() {
                 break;
             }
-            edges.learn(&ask)?;
+            edges.learn(ask.xids())?;
         }
         check_for_interrupts!();
     }

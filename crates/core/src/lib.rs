@@ -44,6 +44,7 @@ pub use memory::step::Step;
 pub use recognise::mentions::{Mention, Recogniser, Seek};
 pub use recognise::spelling::spelling;
 pub use recognise::text::{Reader, as_utf8};
+pub use records::asked::Asked;
 pub use records::edge::{Deleter, Deletion, Edge, Fate, Fates, RowVersion, Settled, Stamp};
 pub use records::label::{LABELS, label_of};
 pub use records::trees::Trees;

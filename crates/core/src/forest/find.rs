@@ -4,6 +4,7 @@ use crate::filter::bucket::Candidates;
 use crate::filter::counters::Counters;
 use crate::filter::table::{Spot, TOGETHER};
 use crate::memory::hash::{Hash, Kind};
+use crate::records::asked::Asked;
 use crate::records::record::Record;
 use crate::records::trees::Trees;
 use crate::records::visibility::has_visible_edge;
@@ -55,7 +56,7 @@ impl Image<'_> {
         name: &[u8],
         only: Option<&mut Trees>,
         seen: &impl Visibility,
-        ask: &mut Vec<u64>,
+        ask: &mut Asked,
     ) -> bool {
         let entity = self.key(Kind::Entity, name).record;
         let only = only.map(|trees| {

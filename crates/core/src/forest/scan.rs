@@ -2,6 +2,7 @@
 
 use crate::memory::hash::Kind;
 use crate::memory::id::{RecordId, TreeId};
+use crate::records::asked::Asked;
 use crate::records::list::Cursor;
 use crate::records::record::{Direction, Record};
 use crate::records::slot::Slot;
@@ -12,7 +13,7 @@ use crate::{Image, Step, Visibility};
 #[derive(Debug, Default)]
 pub struct Scan {
     bucket: u32,
-    asked: Vec<u64>,
+    asked: Asked,
     tree_name: Vec<u8>,
     parent_name: Vec<u8>,
     child_name: Vec<u8>,
@@ -25,15 +26,16 @@ impl Scan {
         Scan::default()
     }
 
-    /// The xids that the snapshot did not know, sorted and unique after [`Step::Ask`].
+    /// The xids that the snapshot did not know, each once, after [`Step::Ask`].
     #[must_use]
     pub fn asked(&self) -> &[u64] {
-        &self.asked
+        self.asked.xids()
     }
 
     /// Goes back to the first bucket; the rows passed so far are void.
     pub fn restart(&mut self) {
         self.bucket = 0;
+        self.asked.make_room(usize::MAX);
         self.asked.clear();
     }
 
@@ -71,8 +73,6 @@ impl Image<'_> {
             }
             scan.bucket += 1;
         }
-        scan.asked.sort_unstable();
-        scan.asked.dedup();
         if scan.asked.is_empty() { Step::Done } else { Step::Ask }
     }
 

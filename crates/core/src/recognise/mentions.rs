@@ -35,6 +35,7 @@ use crate::recognise::mentions::counting::Counting;
 use crate::recognise::mentions::window::Listing;
 use crate::recognise::starts::BLOCK;
 use crate::recognise::text::{Held, Reader};
+use crate::records::asked::Asked;
 use crate::records::list::Cursor;
 use crate::records::record::Direction;
 use crate::walk::arena::{Arena, Name, Prefix};
@@ -44,8 +45,6 @@ use crate::{Image, Visibility};
 const WORD_CELLS: usize = 2;
 /// How often a word is begun again because the image changed, before it is done in one step.
 const MOST_RESTARTS: u32 = 8;
-/// When more xids than this are collected, duplicates are dropped.
-const MANY_ASKED: usize = 1000;
 
 /// An entity in a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +94,7 @@ pub struct Recogniser {
     /// Whether the caller judges entities, and what is known of them.
     judges: bool,
     counting: Counting,
-    asked: Vec<u64>,
+    asked: Asked,
     /// How well the text spells each entity judged so far for the current word, in order; None if it does not spell it,
     /// or the snapshot sees no row of it.
     judged: Vec<Option<u32>>,
@@ -142,7 +141,7 @@ impl Recogniser {
             found: Vec::new(),
             judges: false,
             counting: Counting::default(),
-            asked: Vec::new(),
+            asked: Asked::new(),
             judged: Vec::new(),
             half: None,
             listing: None,
@@ -174,6 +173,7 @@ impl Recogniser {
         self.current = 0;
         self.found.clear();
         self.counting.begin(self.judges);
+        self.asked.make_room(self.limit / 8);
         self.asked.clear();
         self.failed = None;
         self.next_word();
@@ -224,12 +224,8 @@ impl Recogniser {
             }
         }
         if self.current < self.held.len() || !self.held.ended() {
-            if self.asked.len() > MANY_ASKED {
-                self.tidy_asked();
-            }
-            return Step::More;
+            return if self.asked.is_full() { Step::Ask } else { Step::More };
         }
-        self.tidy_asked();
         match self.failed {
             Some(_) => Step::More,
             None if self.asked.is_empty() => Step::Done,
@@ -237,10 +233,10 @@ impl Recogniser {
         }
     }
 
-    /// The xids that the snapshot did not know, sorted and unique after [`Step::Ask`].
+    /// The xids that the snapshot did not know, each once, after [`Step::Ask`].
     #[must_use]
     pub fn asked(&self) -> &[u64] {
-        &self.asked
+        self.asked.xids()
     }
 
     /// After [`Step::Done`]: of the mentions with the same words keeps those that are spelled best, and sorts the rest
@@ -287,11 +283,6 @@ impl Recogniser {
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.counters
-    }
-
-    fn tidy_asked(&mut self) {
-        self.asked.sort_unstable();
-        self.asked.dedup();
     }
 
     fn next_word(&mut self) {

@@ -1,5 +1,6 @@
 //! What the memory contains: records of names with their edge slots, block lists, versions of rows, and who sees them.
 
+pub(crate) mod asked;
 pub(crate) mod edge;
 pub(crate) mod label;
 pub(crate) mod list;

@@ -5,6 +5,7 @@
 
 use crate::memory::flat::Memory;
 use crate::memory::id::Link;
+use crate::records::asked::Asked;
 use crate::records::list::Cursor;
 use crate::records::record::{Direction, Record};
 use crate::records::slot::Slot;
@@ -53,7 +54,7 @@ impl Visibility for AllSeen {
 
 /// Whether a snapshot sees the row that a slot belongs to. Unknown xids go to `ask` and count as unseen.
 #[inline]
-pub(crate) fn sees(mem: &Memory, link: Link, seen: &impl Visibility, ask: &mut Vec<u64>) -> bool {
+pub(crate) fn sees(mem: &Memory, link: Link, seen: &impl Visibility, ask: &mut Asked) -> bool {
     match link {
         Link::Mirror(_) => true,
         Link::Version(id) => sees_version(Version::new(mem, id), seen, ask),
@@ -67,7 +68,7 @@ pub(crate) fn has_visible_edge(
     record: Record<'_>,
     only: Option<&Trees>,
     seen: &impl Visibility,
-    ask: &mut Vec<u64>,
+    ask: &mut Asked,
     visited: &mut usize,
 ) -> bool {
     [Direction::Up, Direction::Down].into_iter().any(|direction| {
@@ -82,14 +83,12 @@ pub(crate) fn has_visible_edge(
 
 /// The heap's visibility rule: the row was inserted before the snapshot (or by an earlier command of the own
 /// transaction), and not deleted before it.
-fn sees_version(version: Version<'_>, seen: &impl Visibility, ask: &mut Vec<u64>) -> bool {
+fn sees_version(version: Version<'_>, seen: &impl Visibility, ask: &mut Asked) -> bool {
     let mut view = |xid, side| {
         let hint = version.hint(side);
         let view = seen.view(xid, hint);
         match view {
-            // Rows of one transaction are often adjacent.
-            View::Unknown if ask.last() == Some(&xid) => {}
-            View::Unknown => ask.push(xid),
+            View::Unknown => ask.add(xid),
             _ if hint == Hint::None => version.remember(side, seen.learned(xid)),
             _ => {}
         }

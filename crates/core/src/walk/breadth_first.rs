@@ -36,7 +36,9 @@ use crate::memory::flat::Memory;
 use crate::memory::hash::{Hash, Kind};
 use crate::memory::id::{EntityId, RecordId, TreeId};
 use crate::memory::root::Counter;
+use crate::memory::seen::Seen;
 use crate::memory::step::Step;
+use crate::records::asked::Asked;
 use crate::records::list::Cursor;
 use crate::records::record::Direction;
 use crate::records::trees::Trees;
@@ -45,7 +47,6 @@ use crate::walk::arena::{Arena, Name, Prefix, UNNAMED};
 use crate::walk::dear_labels::DearLabels;
 use crate::walk::order::Order;
 use crate::walk::row_groups::RowGroups;
-use crate::walk::seen::Seen;
 use crate::walk::sentences::Text;
 use crate::{Image, Visibility};
 use room::Room;
@@ -56,9 +57,6 @@ use wide::Level;
 const BLOCK: usize = TOGETHER;
 /// Rows per question for which the table of rows met has room at first.
 const USUAL_ROWS: usize = 32;
-/// When more xids than this are collected, duplicates are dropped; if more than half as many are left, the walk asks at
-/// once.
-const MANY_ASKED: usize = 1 << 17;
 /// The cost of a lookup, in slots: two buckets and a record.
 const LOOKUP_CELLS: usize = 4;
 
@@ -81,7 +79,7 @@ pub struct Walk {
     order: Order,
     rows: Vec<Row>,
     text: Text,
-    asked: Vec<u64>,
+    asked: Asked,
     counters: Counters,
     /// The questions of the block that were found, and the number of questions looked up.
     starts: Vec<Start>,
@@ -188,7 +186,7 @@ impl Walk {
             order: Order::default(),
             rows: Vec::new(),
             text: Text::default(),
-            asked: Vec::new(),
+            asked: Asked::new(),
             counters: Counters::default(),
             starts: Vec::new(),
             looked_up: 0,
@@ -253,6 +251,7 @@ impl Walk {
         // The keys of this set were in the rows.
         self.seen.start(0, 0);
         self.row_groups.clear();
+        self.make_room_to_ask();
         self.asked.clear();
         self.starts.clear();
         self.looked_up = self.taken;
@@ -297,17 +296,10 @@ impl Walk {
                     break;
                 }
             }
-            if self.asked.len() > MANY_ASKED {
-                self.tidy_asked();
-                if self.asked.len() > MANY_ASKED / 2 {
-                    return Step::Ask;
-                }
-            }
             if budget == 0 || self.read_on(image, seen, &mut budget) {
-                return Step::More;
+                return if self.asked.is_full() { Step::Ask } else { Step::More };
             }
         }
-        self.tidy_asked();
         match self.asked.is_empty() {
             false => Step::Ask,
             true if self.is_part() => Step::More,
@@ -315,15 +307,10 @@ impl Walk {
         }
     }
 
-    fn tidy_asked(&mut self) {
-        self.asked.sort_unstable();
-        self.asked.dedup();
-    }
-
-    /// The xids that the snapshot did not know, sorted and unique after [`Step::Ask`].
+    /// The xids that the snapshot did not know, each once, after [`Step::Ask`].
     #[must_use]
     pub fn asked(&self) -> &[u64] {
-        &self.asked
+        self.asked.xids()
     }
 
     /// The progress of an unfinished walk: the number of questions begun and of rows found.

@@ -9,5 +9,4 @@ pub(crate) mod order;
 pub(crate) mod relation;
 pub(crate) mod roots;
 pub(crate) mod row_groups;
-pub(crate) mod seen;
 pub(crate) mod sentences;

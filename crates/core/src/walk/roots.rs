@@ -21,12 +21,13 @@ use crate::memory::casts::wide;
 use crate::memory::id::{EntityId, TreeId, to_word};
 use crate::memory::marks::Marks;
 use crate::memory::root::{Counter, Field};
+use crate::memory::seen::Seen;
+use crate::records::asked::Asked;
 use crate::records::list::Cursor;
 use crate::records::record::{Direction, Record};
 use crate::records::slot::Slot;
 use crate::records::trees::Trees;
 use crate::records::visibility::sees;
-use crate::walk::seen::Seen;
 use crate::{Image, Interruptible, Step, Visibility};
 
 /// After this many passes, or restarts of lists, steps are no longer bounded.
@@ -54,10 +55,8 @@ pub struct Roots {
     only: Option<Trees>,
     /// The tree of labels, whose edges do not count for roots.
     labels: Option<TreeId>,
-    asked: Vec<u64>,
-    /// The xids to ask for because of the current entity, the trees in which it is a child, and other trees in which it
-    /// is a parent.
-    unknown: Vec<u64>,
+    asked: Asked,
+    /// The trees in which the current entity is a child, and other trees in which it is a parent.
     above: Met,
     below: Met,
     tree_name: Vec<u8>,
@@ -154,13 +153,14 @@ impl Roots {
     /// `false` if there is no memory.
     #[must_use]
     pub fn make_room(&mut self) -> bool {
+        self.asked.make_room(usize::MAX);
         self.judged.make_room() && self.above.make_room() && self.below.make_room()
     }
 
-    /// The xids that the snapshot did not know, sorted and unique after [`Step::Ask`].
+    /// The xids that the snapshot did not know, each once, after [`Step::Ask`].
     #[must_use]
     pub fn asked(&self) -> &[u64] {
-        &self.asked
+        self.asked.xids()
     }
 }
 
@@ -218,8 +218,6 @@ impl Image<'_> {
         }
         roots.bucket = 0;
         if !roots.asked.is_empty() {
-            roots.asked.sort_unstable();
-            roots.asked.dedup();
             return Step::Ask;
         }
         if roots.kicks != kicks {
@@ -250,7 +248,7 @@ impl Image<'_> {
             }
             roots.above.clear();
             roots.below.clear();
-            roots.unknown.clear();
+            roots.asked.begin();
             let cursor = Cursor::start(record, Direction::Up);
             let reading = Reading { entity: id.entity(), direction: Direction::Up, cursor };
             if !self.judge(reading, roots, left, seen, f) {
@@ -308,7 +306,7 @@ impl Image<'_> {
                 && is_asked
                 && !roots.above.has(slot.tree)
                 && !roots.below.has(slot.tree);
-            if is_news && sees(mem, slot.link, seen, &mut roots.unknown) {
+            if is_news && sees(mem, slot.link, seen, &mut roots.asked) {
                 match reading.direction {
                     Direction::Up => roots.above.add(slot.tree),
                     Direction::Down => roots.below.add(slot.tree),
@@ -327,8 +325,7 @@ impl Image<'_> {
         left: &mut usize,
         f: &mut impl FnMut(Option<&[u8]>, &[u8]),
     ) -> bool {
-        if !roots.unknown.is_empty() {
-            roots.asked.append(&mut roots.unknown);
+        if roots.asked.is_unsure() {
             return true;
         }
         roots.judged.add(entity.into());

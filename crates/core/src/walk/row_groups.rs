@@ -7,10 +7,10 @@ use crate::Interruptible;
 use crate::memory::casts::{index, word};
 use crate::memory::flat::Memory;
 use crate::memory::id::{EntityId, TreeId, to_word};
+use crate::memory::seen::Seen;
 use crate::records::record::Record;
 use crate::walk::arena::{Arena, Name, UNNAMED};
 use crate::walk::relation::Relation;
-use crate::walk::seen::Seen;
 use std::cmp::Ordering::Equal;
 
 /// The rows of a question in one relation and one tree.

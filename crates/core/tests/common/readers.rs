@@ -87,7 +87,7 @@ impl World {
             Step::More => {}
             Step::Ask => {
                 let asked = self.recogniser.asked();
-                assert!(!asked.is_empty() && asked.is_sorted_by(|a, b| a < b));
+                assert!(!asked.is_empty() && are_different(asked));
                 seeking.snapshot.known.borrow_mut().as_mut().unwrap().extend(asked);
                 self.recogniser.begin(Seek::Entities, seeking.overlapping);
                 seeking.read = 0;
@@ -120,7 +120,7 @@ impl World {
             Step::More => assert!(roots.make_room()),
             Step::Ask => {
                 let asked = roots.asked();
-                assert!(!asked.is_empty() && asked.is_sorted_by(|a, b| a < b));
+                assert!(!asked.is_empty() && are_different(asked));
                 snapshot.known.borrow_mut().as_mut().unwrap().extend(asked);
             }
             Step::Done => {
@@ -188,7 +188,7 @@ impl World {
             }
             Step::Ask => {
                 let asked = self.walk.asked();
-                assert!(!asked.is_empty() && asked.is_sorted_by(|a, b| a < b));
+                assert!(!asked.is_empty() && are_different(asked));
                 active.snapshot.known.borrow_mut().as_mut().unwrap().extend(asked);
                 self.walk.restart();
             }
@@ -250,6 +250,10 @@ impl World {
         }
         assert!(hot.is_sorted_by(|a, b| (b.1, a.0) < (a.1, b.0)));
     }
+}
+
+fn are_different(xids: &[u64]) -> bool {
+    xids.iter().collect::<std::collections::BTreeSet<_>>().len() == xids.len()
 }
 
 /// Whether a walk ended because memory was lacking. Then it must have needed more than its limit.

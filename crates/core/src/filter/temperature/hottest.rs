@@ -10,6 +10,7 @@ use crate::memory::id::RecordId;
 use crate::memory::limit::NoRoom;
 use crate::memory::marks::Marks;
 use crate::memory::root::{Counter, Field};
+use crate::records::asked::Asked;
 use crate::records::record::Record;
 use crate::records::visibility::has_visible_edge;
 use crate::{Image, Step, Visibility};
@@ -33,9 +34,7 @@ pub struct Hot {
     /// The count of kicks when the pass began.
     kicks: u64,
     judged: Marks,
-    asked: Vec<u64>,
-    /// Unknown xids of the current entity.
-    unknown: Vec<u64>,
+    asked: Asked,
     /// The names of `found`, one after the other.
     names: Vec<u8>,
     found: Vec<Found>,
@@ -62,18 +61,17 @@ impl Hot {
             passes: 0,
             kicks: 0,
             judged: Marks::new(),
-            asked: Vec::new(),
-            unknown: Vec::new(),
+            asked: Asked::new(),
             names: Vec::new(),
             found: Vec::new(),
             least: (1, 0),
         }
     }
 
-    /// The xids the snapshot did not know, sorted and unique after [`Step::Ask`].
+    /// The xids the snapshot did not know, each once, after [`Step::Ask`].
     #[must_use]
     pub fn asked(&self) -> &[u64] {
-        &self.asked
+        self.asked.xids()
     }
 
     /// Makes room for what a step finds. Called after [`Step::More`] and [`Step::Ask`], without the lock, because
@@ -82,6 +80,7 @@ impl Hot {
     /// # Errors
     /// [`NoRoom`]: there is no memory.
     pub fn make_room(&mut self, work: &mut Interruptible<'_>) -> Result<(), NoRoom> {
+        self.asked.make_room(self.limit);
         let marks = self.judged.make_room();
         if self.found.len() / 2 >= self.wanted.saturating_add(SPARE) {
             self.keep_hottest(work)?;
@@ -192,8 +191,6 @@ impl Image<'_> {
         }
         hot.bucket = 0;
         if !hot.asked.is_empty() {
-            hot.asked.sort_unstable();
-            hot.asked.dedup();
             return Ok(Step::Ask);
         }
         hot.passes += 1;
@@ -217,17 +214,16 @@ impl Image<'_> {
             hot.judged.add(id);
             return Ok(RECORD);
         }
-        hot.unknown.clear();
+        hot.asked.begin();
         let mut visited = RECORD + record.name_len() / LINE_BYTES;
-        if has_visible_edge(self.mem(), record, None, seen, &mut hot.unknown, &mut visited) {
+        if has_visible_edge(self.mem(), record, None, seen, &mut hot.asked, &mut visited) {
             hot.room_for(record.name_len())?;
             let start = hot.names.len();
             hot.names.resize(start + record.name_len(), 0);
             record.copy_name(&mut hot.names[start..]);
             let name = start..hot.names.len();
             hot.found.push(Found { temperature: Reverse(temperature), class, name });
-        } else if !hot.unknown.is_empty() {
-            hot.asked.append(&mut hot.unknown);
+        } else if hot.asked.is_unsure() {
             return Ok(visited);
         }
         hot.judged.add(id);

@@ -1,6 +1,6 @@
 //! Reads the lists of a block of questions: see the head of `walk/breadth_first.rs`.
 
-use super::{At, MANY_ASKED, Node, Walk, send_for};
+use super::{At, Node, Walk, send_for};
 use crate::memory::casts::{halves, index, wide};
 use crate::memory::flat::Memory;
 use crate::memory::id::{EntityId, TreeId};
@@ -265,7 +265,7 @@ impl Walk {
                 }
             }
             if visited >= *budget && self.at.restarts < MOST_RESTARTS
-                || VERSIONS && self.asked.len() > MANY_ASKED
+                || VERSIONS && self.asked.is_full()
             {
                 self.at.cursor = Some(cursor);
                 break;

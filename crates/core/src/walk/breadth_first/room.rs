@@ -97,6 +97,7 @@ impl Walk {
     }
 
     fn try_room(&mut self, more: usize, work: &mut Interruptible<'_>) -> Result<(), NoRoom> {
+        self.make_room_to_ask();
         let (end, lacking, words) = self.arena.words();
         let rows = grown(self.nodes.len(), self.nodes.capacity(), more);
         let wanted = grown(end, words, more * WORDS + lacking);
@@ -136,6 +137,11 @@ impl Walk {
         Ok(())
     }
 
+    /// Makes room for more xids, in a small part of the limit.
+    pub(super) fn make_room_to_ask(&mut self) {
+        self.asked.make_room(self.room.limit.unwrap_or(usize::MAX) / 8);
+    }
+
     pub(super) fn allow(&self, bytes: usize) -> Result<(), NoRoom> {
         if bytes > self.room.limit.unwrap_or(usize::MAX) {
             Err(NoRoom::Limit(bytes))
@@ -169,7 +175,7 @@ impl Walk {
             + self.row_labels.capacity() * size_of::<Name>()
             + self.dear_labels.bytes()
             + self.questions.capacity() * size_of::<Question>()
-            + self.asked.capacity() * size_of::<u64>()
+            + self.asked.bytes()
             + self.level.bytes()
             + self.trees.as_ref().map_or(0, Trees::bytes)
     }

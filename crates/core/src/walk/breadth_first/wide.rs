@@ -1,7 +1,7 @@
 //! Levels of many trees. An entity that is reached in many trees has one list for each direction. In a wide level this
 //! list is read once for all rows of the entity, not once for each, so a walk is linear in trees.
 
-use super::{At, MANY_ASKED, Node, Question, Start, Walk};
+use super::{At, Node, Question, Start, Walk};
 use crate::memory::casts::{halves, index, wide, word};
 use crate::memory::flat::Memory;
 use crate::memory::id::{EntityId, TreeId, to_word};
@@ -217,7 +217,7 @@ impl Walk {
                 }
             }
             if visited >= *budget && self.at.restarts < MOST_RESTARTS
-                || self.versions && self.asked.len() > MANY_ASKED
+                || self.versions && self.asked.is_full()
             {
                 self.at.cursor = Some(cursor);
                 break;
