@@ -227,6 +227,14 @@ impl Arena {
         moved
     }
 
+    /// Drops a name, and moves the last one, which follows it, to its place.
+    pub(crate) fn replace(&mut self, name: Name, last: Name) -> Name {
+        let mut end = name.0 - 1;
+        let moved = self.move_down(last, &mut end);
+        self.truncate(end);
+        moved
+    }
+
     /// Drops all names added after the mark.
     pub(crate) fn truncate(&mut self, mark: u32) {
         self.end = mark;

@@ -49,6 +49,7 @@ use crate::walk::order::Order;
 use crate::walk::row_groups::RowGroups;
 use crate::walk::sentences::Text;
 use crate::{Image, Visibility};
+use lists::Labelling;
 use room::Room;
 use wide::Level;
 
@@ -98,6 +99,7 @@ pub struct Walk {
     labels: Option<TreeId>,
     wants_labels: bool,
     row_labels: Vec<Name>,
+    labelling: Labelling,
     /// The labels of relatives in many rows.
     dear_labels: DearLabels,
     /// Whether lookups are counted, and the chance by which some of them are.
@@ -188,7 +190,7 @@ impl Walk {
             text: Text::default(),
             asked: Asked::new(),
             counters: Counters::default(),
-            starts: Vec::new(),
+            starts: Vec::with_capacity(BLOCK),
             looked_up: 0,
             at: AT_START,
             level: Level::default(),
@@ -199,6 +201,7 @@ impl Walk {
             labels: None,
             wants_labels: false,
             row_labels: Vec::new(),
+            labelling: Labelling::default(),
             dear_labels: DearLabels::default(),
             warms: true,
             chance: Chance::new(),
@@ -245,6 +248,7 @@ impl Walk {
         self.rows.clear();
         self.nodes.clear();
         self.row_labels.clear();
+        self.labelling = Labelling::default();
         self.dear_labels.clear();
         let answered = self.questions.iter_mut().take(self.looked_up).skip(self.taken);
         answered.for_each(|question| question.label = UNNAMED);
@@ -378,6 +382,7 @@ impl Walk {
         if self.at.cursor.take().is_some() {
             self.at.restarts += 1;
         }
+        self.labelling.begin_anew();
         // Starts may have been removed, and their memory reused for other records.
         for i in self.at.lists / 2..self.starts.len() {
             let name = self.arena.get(self.questions[index(self.starts[i].group)].entity);

@@ -36,6 +36,25 @@ pub(super) struct Owner {
     pub(super) left: u32,
 }
 
+/// The label of an entity whose list was read in part.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Labelling {
+    cursor: Option<Cursor>,
+    /// The smallest label so far, and its copy, the last name of the arena.
+    least: Option<(EntityId, Name)>,
+    slots: usize,
+    restarts: u32,
+}
+
+impl Labelling {
+    /// Begins the list again, because the image changed. The label found stays, as the snapshot sees it.
+    pub(super) fn begin_anew(&mut self) {
+        if self.cursor.take().is_some() {
+            self.restarts += 1;
+        }
+    }
+}
+
 impl Walk {
     /// Continues with the lists of the block; `true` if the budget ended first.
     pub(super) fn read_on(
@@ -46,7 +65,7 @@ impl Walk {
     ) -> bool {
         let mem = image.mem();
         while self.is_at_starts() {
-            if self.wants_labels && self.label_start(mem, seen, budget) {
+            if self.wants_labels && self.is_at_start() && self.label_start(mem, seen, budget) {
                 return true;
             }
             if let Some(owner) = self.start_at_work() {
@@ -123,19 +142,27 @@ impl Walk {
         false
     }
 
-    /// Copies the label of the start whose list is next; `true` if there is no room for it.
+    /// Whether no list of the start at work was read, so that its label is read first.
+    fn is_at_start(&self) -> bool {
+        self.at.lists.is_multiple_of(2) && self.at.cursor.is_none()
+    }
+
+    /// Copies the label of the start at work; `true` if the budget or the room ended first.
     #[inline(never)]
     fn label_start(&mut self, mem: &Memory, seen: &impl Visibility, budget: &mut usize) -> bool {
         let start = self.starts[self.at.lists / 2];
         let is_known = self.questions[index(start.group)].label != UNNAMED;
-        if let (Some(labels), Some(entity), false) = (self.labels, start.entity, is_known) {
-            self.questions[index(start.group)].label =
-                self.label_of(mem, entity, labels, seen, budget).0;
-        }
-        self.arena.lacks()
+        let (Some(labels), Some(entity), false) = (self.labels, start.entity, is_known) else {
+            return false;
+        };
+        let Some((label, _)) = self.label_of(mem, entity, labels, seen, budget) else {
+            return true;
+        };
+        self.questions[index(start.group)].label = label;
+        false
     }
 
-    /// Copies the labels of the rows up to `end`; `true` if there is no room for one.
+    /// Copies the labels of the rows up to `end`; `true` if the budget or the room ended first.
     #[inline(never)]
     pub(super) fn label_rows(
         &mut self,
@@ -146,14 +173,15 @@ impl Walk {
     ) -> bool {
         let Some(labels) = self.labels else { return false };
         while self.row_labels.len() < end {
+            if *budget == 0 {
+                return true;
+            }
             let entity = self.nodes[self.row_labels.len()].entity();
             let label = match self.dear_labels.get(entity) {
                 Some(label) => label,
                 None => {
-                    let (label, slots) = self.label_of(mem, entity, labels, seen, budget);
-                    if self.arena.lacks() {
-                        return true;
-                    }
+                    let read = self.label_of(mem, entity, labels, seen, budget);
+                    let Some((label, slots)) = read else { return true };
                     self.dear_labels.note(entity, label, slots);
                     label
                 }
@@ -164,7 +192,7 @@ impl Walk {
     }
 
     /// The smallest of an entity's labels that the snapshot sees, copied, or [`UNNAMED`]; and the number of slots read.
-    /// The entity's list is read in one step.
+    /// None if the budget or the room ended first: the next call continues. No other name is copied meanwhile.
     fn label_of(
         &mut self,
         mem: &Memory,
@@ -172,28 +200,45 @@ impl Walk {
         labels: TreeId,
         seen: &impl Visibility,
         budget: &mut usize,
-    ) -> (Name, usize) {
-        let mut cursor = Cursor::start(Record::new(mem, entity), Direction::Up);
-        let mut least: Option<(EntityId, Name)> = None;
-        let mut slots = 0;
-        while let Some(batch) = cursor.next_batch(mem) {
-            slots += batch.len();
+    ) -> Option<(Name, usize)> {
+        let mut half = std::mem::take(&mut self.labelling);
+        let start = || Cursor::start(Record::new(mem, entity), Direction::Up);
+        let mut cursor = half.cursor.unwrap_or_else(start);
+        loop {
+            half.cursor = Some(cursor);
+            let Some(batch) = cursor.next_batch(mem) else { break };
+            half.slots += batch.len();
             *budget = budget.saturating_sub(batch.len());
             for slot in batch.of_tree(Some(labels)) {
-                let known = least.is_some_and(|(label, _)| label == slot.neighbour);
+                let known = half.least.is_some_and(|(label, _)| label == slot.neighbour);
                 if known || !sees(mem, slot.link, seen, &mut self.asked) {
                     continue;
                 }
+                let mark = self.arena.mark();
                 let name = self.arena.add_label_of(Record::new(mem, slot.neighbour));
                 if name == UNNAMED {
-                    return (UNNAMED, slots);
+                    self.labelling = half;
+                    return None;
                 }
-                if least.is_none_or(|(_, least)| self.arena.get(name) < self.arena.get(least)) {
-                    least = Some((slot.neighbour, name));
+                let words = index(self.arena.mark() - mark);
+                *budget = budget.saturating_sub(words / WORDS_A_CELL);
+                match half.least {
+                    Some((_, least)) if self.arena.get(name) >= self.arena.get(least) => {
+                        self.arena.truncate(mark);
+                    }
+                    Some((_, least)) => {
+                        half.least = Some((slot.neighbour, self.arena.replace(least, name)));
+                    }
+                    None => half.least = Some((slot.neighbour, name)),
                 }
             }
+            let is_over = *budget == 0 && half.restarts < MOST_RESTARTS || self.asked.is_full();
+            if is_over && !cursor.is_at_end() {
+                self.labelling = Labelling { cursor: Some(cursor), ..half };
+                return None;
+            }
         }
-        (least.map_or(UNNAMED, |(_, name)| name), slots)
+        Some((half.least.map_or(UNNAMED, |(_, name)| name), half.slots))
     }
 
     /// The start whose list is next; none if it was removed or its question asks for no steps in that direction.

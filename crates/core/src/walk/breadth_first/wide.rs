@@ -137,9 +137,10 @@ impl Walk {
             let names = self.arena.mark();
             for node in self.nodes[first..end].iter_mut().filter(|node| node.name == UNNAMED) {
                 (node.name, node.key) = self.arena.add_name_of(Record::new(mem, node.entity()));
+                *budget = budget.saturating_sub(1);
             }
             let words = index(self.arena.mark() - names);
-            *budget = budget.saturating_sub(end - first + words / WORDS_A_CELL);
+            *budget = budget.saturating_sub(words / WORDS_A_CELL);
             if self.arena.lacks() || self.wants_labels && self.label_rows(mem, end, seen, budget) {
                 return true;
             }
