@@ -145,7 +145,10 @@ pub fn grow(control: &Control, memory: &mut Memory) -> Fallible<u64> {
         })
     });
     // SAFETY: a fresh chunk of that number's size, page aligned and pinned, and ours until the image is published.
-    unsafe { memory.map(base) };
+    if !unsafe { memory.map(base) } {
+        note_outcome(BuildOutcome::Memory);
+        return Err(error::no_memory_to_work(chunk_bytes(number)));
+    }
     if number > 0 {
         let image = Image::open(memory).map_err(|e| error::core(&e))?;
         image.owner_set(number, token);

@@ -43,7 +43,7 @@ pub enum FlushEnd {
 pub struct FlushState {
     known: XidFates,
     ask: Vec<u64>,
-    /// Deletes whose insert has not come yet.
+    /// Deletes whose insert has not come yet. There is room for those of a slice before the lock is taken.
     waiting: Vec<usize>,
     partners: Partners,
     /// Search for the next delete's row alone.
@@ -72,6 +72,9 @@ pub fn now(
     row: &mut TriggerKey,
 ) -> Result<(), FlushEnd> {
     let bytes = bound(table, todo);
+    if work.waiting.try_reserve(todo.len()).is_err() {
+        return Ok(());
+    }
     let written = contain::panic(|| {
         chunks::write_if_mapped(control, index, |header, image| {
             *row = header.key.row;
@@ -105,6 +108,9 @@ pub fn pass(
         if !room {
             // Settling frees rolled back and deleted versions, which may be enough.
             settle(control, index, table.oid, SETTLED).map_or(Ok(()), |why| Err(FlushEnd::Broken(why)))?;
+        }
+        if work.waiting.try_reserve(slice.len()).is_err() {
+            return Err(FlushEnd::Broken(Damage::Memory));
         }
         let applied = chunks::write(control, index, |header, image| {
             let same = header.load == load && takes(&header.key, table);

@@ -316,7 +316,9 @@ pub fn map(control: &Control, slot: &Slot, tokens: &[u64], mapped: &mut Mapped) 
         let Some(base) = NonNull::new(address.cast::<u8>()) else { return false };
         // SAFETY: a chunk of its number's size, page aligned (DSA gives large objects whole pages), pinned; it stays
         // mapped while this generation lives, and a memory of another generation is cleared before use.
-        unsafe { mapped.memory.map(base) };
+        if !unsafe { mapped.memory.map(base) } {
+            return false;
+        }
     }
     true
 }
@@ -350,19 +352,23 @@ pub fn swap_image(control: &Control, index: usize, new: Option<Header>, ready: i
             return false;
         }
     }
-    let tokens = slot.write(|header| {
+    // Reserved here, because nothing may be allocated under the lock.
+    let mut tokens = Vec::new();
+    if tokens.try_reserve_exact(MAX_CHUNKS).is_err() {
+        return false;
+    }
+    let replaced = slot.write(|header| {
         // Cleared before `ready` looks at the log: a commit that lost a change marks the log, then the image
         // (Slot::lose_log).
         let spoiled = if new.is_some() { slot.spoiled.swap(0, SeqCst) } else { 0 };
         if !ready() {
             let _ = slot.spoiled.compare_exchange(0, spoiled, SeqCst, SeqCst);
-            return None;
+            return false;
         }
         let same = old.is_some_and(|(_, generation)| slot.generation.load(SeqCst) == generation);
-        let mut tokens = Vec::new();
         // Only the root is mapped; it holds chunks() and the owner words.
         if same && let Ok(image) = Image::open(&mapped.memory) {
-            tokens = (0..image.chunks()).map(|i| image.owner_get(i)).collect();
+            tokens.extend((0..image.chunks()).map(|i| image.owner_get(i)));
         }
         match new {
             Some(new) => {
@@ -370,17 +376,18 @@ pub fn swap_image(control: &Control, index: usize, new: Option<Header>, ready: i
                 slot.loading.store(0, SeqCst);
             }
             None if same => header.state = State::Empty,
-            None => return None,
+            None => return false,
         }
         // Dropping an image leaves build_bytes counted, which belong to one still being built.
         let bytes = if new.is_some() { slot.build_bytes.swap(0, SeqCst) } else { 0 };
         slot.image_bytes.store(bytes, SeqCst);
         slot.generation.fetch_add(1, SeqCst);
-        Some(tokens)
+        true
     });
-    let Some(tokens) = tokens else { return false };
-    free(control, slot, &tokens);
-    true
+    if replaced {
+        free(control, slot, &tokens);
+    }
+    replaced
 }
 
 /// The address of an allocation in this process. May raise.

@@ -38,8 +38,8 @@ pub fn ensure(control: &Control, index: usize, bytes: usize) -> bool {
         MAPPED.with_borrow_mut(|mapped| {
             let mapped = &mut mapped[index];
             if mapped.generation == generation && mapped.memory.mapped() == next {
-                // SAFETY: as in map(); not published yet.
-                unsafe { mapped.memory.map(base) };
+                // SAFETY: as in map(); not published yet. What finds no memory here, the next turn's read reports.
+                _ = unsafe { mapped.memory.map(base) };
             }
         });
         // We map nothing here, because an ERROR would lose the chunk: the next turn maps what a faster writer has

@@ -9,6 +9,7 @@ mod common;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeSet;
+use std::ptr::null_mut;
 
 use cftrag_core::{
     Edge, HeapMemory, Hint, Image, Interruptible, LABELS, Prefix, Stamp, Step, View, Visibility,
@@ -19,18 +20,23 @@ struct Counting;
 
 thread_local! {
     static ALLOCATIONS: Cell<usize> = const { Cell::new(0) };
+    /// How many allocations succeed.
+    static LEFT: Cell<usize> = const { Cell::new(usize::MAX) };
 }
 
-fn count() {
+/// Counts an allocation; `false` if it fails.
+fn count() -> bool {
     ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+    let left = LEFT.get();
+    LEFT.set(left.saturating_sub(usize::from(left < usize::MAX)));
+    left > 0
 }
 
 // SAFETY: passes each call on as it is; a counter without a destructor allocates nothing.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
         // SAFETY: the caller's promise.
-        unsafe { System.alloc(layout) }
+        if count() { unsafe { System.alloc(layout) } } else { null_mut() }
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
@@ -39,9 +45,8 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        count();
         // SAFETY: the caller's promise.
-        unsafe { System.realloc(at, layout, size) }
+        if count() { unsafe { System.realloc(at, layout, size) } } else { null_mut() }
     }
 }
 
@@ -159,5 +164,20 @@ fn a_step_of_a_walk_with_labels_allocates_nothing() {
         assert!((2..20).contains(&asked), "{asked} times asked");
         // The labels that are not the smallest take no memory.
         assert!(walk.bytes() < 4 << 20, "{} bytes", walk.bytes());
+    }
+}
+
+#[test]
+fn a_chunk_is_not_mapped_if_its_address_finds_no_memory() {
+    for allocations in 0.. {
+        let mut heap = common::heap(1);
+        LEFT.set(allocations);
+        let grown = heap.grow();
+        LEFT.set(usize::MAX);
+        if grown {
+            assert!(allocations > 2, "lists of addresses grow with the chunks");
+            break;
+        }
+        assert_eq!(heap.mapped(), 1);
     }
 }

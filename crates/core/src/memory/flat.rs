@@ -21,6 +21,7 @@ mod spans;
 
 use std::ptr::NonNull;
 
+use crate::memory::casts::index;
 use crate::memory::chunk::{LINE_BYTES, MAX_CHUNKS, first_line, lines_of};
 
 pub(crate) use bytes::{PLACES, as_bytes, as_bytes_mut, as_text, bits};
@@ -62,7 +63,7 @@ impl Memory {
         Memory { segments: Vec::new(), mapped: 0, pages: [const { KnownPages::new() }; 2] }
     }
 
-    /// Maps the next chunk, number [`Memory::mapped`].
+    /// Maps the next chunk, number [`Memory::mapped`]; `false` if there is no memory to note its address.
     ///
     /// # Safety
     /// `base` is 64-byte aligned and begins `chunk_bytes(self.mapped())` bytes that may be read and written, through
@@ -71,9 +72,13 @@ impl Memory {
     ///
     /// # Panics
     /// If `base` is not aligned, or all of [`MAX_CHUNKS`] are mapped.
-    pub unsafe fn map(&mut self, base: NonNull<u8>) {
+    #[must_use]
+    pub unsafe fn map(&mut self, base: NonNull<u8>) -> bool {
         assert!(self.mapped < MAX_CHUNKS, "all chunks are mapped");
         assert!(base.as_ptr().addr().is_multiple_of(LINE_BYTES), "a chunk begins on a line");
+        if !self.make_room_for_chunk() {
+            return false;
+        }
         let lines = lines_of(self.mapped);
         self.segments.extend((0..lines).step_by(SEGMENT_LINES as usize).map(|line| {
             // SAFETY: the caller promises `lines` lines, and `line` is less.
@@ -81,7 +86,14 @@ impl Memory {
             Segment { start, left: lines - line }
         }));
         self.mapped += 1;
-        self.make_room_for_pages();
+        true
+    }
+
+    /// Makes room for the addresses of the next chunk; `false` if there is no memory.
+    fn make_room_for_chunk(&mut self) -> bool {
+        let segments = index(lines_of(self.mapped) / SEGMENT_LINES);
+        self.segments.try_reserve(segments).is_ok()
+            && self.make_room_for_pages(first_line(self.mapped + 1))
     }
 
     /// The number of chunks mapped.

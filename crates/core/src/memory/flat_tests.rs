@@ -184,7 +184,7 @@ fn a_reader_that_knows_pages_finds_what_another_process_adds() {
         for chunk in &heap.chunks[reader.mapped()..] {
             // SAFETY: the chunk has the size of its number, and lives until `heap` is dropped, after the last use of
             // `reader`; one thread writes and reads in turns.
-            unsafe { reader.map(chunk.cast()) };
+            assert!(unsafe { reader.map(chunk.cast()) });
         }
         let image = crate::Image::open(&reader).unwrap();
         assert!(image.find(child).is_some() && image.find(b"none").is_none());

@@ -47,8 +47,7 @@ impl HeapMemory {
             return false;
         }
         chunk.resize(lines, Bytes([0xA5; LINE_BYTES]));
-        self.adopt(chunk.into_boxed_slice());
-        true
+        self.adopt(chunk.into_boxed_slice())
     }
 
     /// Copies the first `lines` lines of another memory, as far as they are mapped in both. Calls `go_on` before each
@@ -79,13 +78,16 @@ impl HeapMemory {
         true
     }
 
-    fn adopt(&mut self, chunk: Box<[Bytes]>) {
+    fn adopt(&mut self, chunk: Box<[Bytes]>) -> bool {
+        if self.chunks.try_reserve(1).is_err() || !self.memory.make_room_for_chunk() {
+            return false;
+        }
         self.bytes += size_of_val(&*chunk);
         let chunk = NonNull::from(Box::leak(chunk));
         self.chunks.push(chunk);
         // SAFETY: Bytes is 64-byte aligned; `grow` and `copy` make chunks of the size of
         // their number; they live until `self` is dropped, and `memory` with it.
-        unsafe { self.memory.map(chunk.cast()) };
+        unsafe { self.memory.map(chunk.cast()) }
     }
 
     /// A copy of the bytes, at other addresses.
@@ -105,7 +107,7 @@ impl HeapMemory {
             for (line, from) in chunk.iter_mut().zip(bytes.chunks(LINE_BYTES)) {
                 line.0[..from.len()].copy_from_slice(from);
             }
-            heap.adopt(chunk.into_boxed_slice());
+            assert!(heap.adopt(chunk.into_boxed_slice()), "there is memory for a chunk");
         }
         heap
     }

@@ -5,7 +5,6 @@ use std::ptr::NonNull;
 
 use super::{Memory, Page};
 use crate::memory::casts::{index, word};
-use crate::memory::chunk::first_line;
 use crate::memory::tables::Table;
 
 /// The most pages that one lookup learns, which takes a few microseconds.
@@ -23,14 +22,14 @@ impl KnownPages {
 }
 
 impl Memory {
-    /// Reserves room for the most pages that the mapped lines can hold, because nothing may be allocated under a lock.
-    /// Unused room costs only address space.
-    pub(super) fn make_room_for_pages(&mut self) {
-        for table in [Table::Names, Table::FoldedNames] {
-            let most = index(first_line(self.mapped)) / index(table.page_lines());
+    /// Reserves room for the most pages that so many lines can hold, because nothing may be allocated under a lock;
+    /// `false` if there is no memory. Unused room costs only address space.
+    pub(super) fn make_room_for_pages(&mut self, lines: u32) -> bool {
+        [Table::Names, Table::FoldedNames].into_iter().all(|table| {
+            let most = index(lines / table.page_lines());
             let known = self.pages[table as usize].0.get_mut();
-            known.reserve_exact(most.saturating_sub(known.len()));
-        }
+            known.try_reserve_exact(most.saturating_sub(known.len())).is_ok()
+        })
     }
 
     /// A page, if its address is known.
