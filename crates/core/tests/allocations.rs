@@ -12,8 +12,8 @@ use std::collections::BTreeSet;
 use std::ptr::null_mut;
 
 use cftrag_core::{
-    Edge, HeapMemory, Hint, Image, Interruptible, LABELS, Prefix, Stamp, Step, View, Visibility,
-    Walk,
+    Edge, HeapMemory, Hint, Image, Interruptible, LABELS, Prefix, Reader, Recogniser, Seek, Stamp,
+    Step, View, Visibility, Walk,
 };
 
 struct Counting;
@@ -164,6 +164,78 @@ fn a_step_of_a_walk_with_labels_allocates_nothing() {
         assert!((2..20).contains(&asked), "{asked} times asked");
         // The labels that are not the smallest take no memory.
         assert!(walk.bytes() < 4 << 20, "{} bytes", walk.bytes());
+    }
+}
+
+/// A text of more words than are held at a time, where names of many words begin everywhere. 3,000 entities are called
+/// "shop" or are written like it, as are those of a label.
+#[test]
+fn a_step_of_a_recogniser_allocates_nothing() {
+    let mut heap = world();
+    let mut xids = 1_000_000..;
+    for n in 0..3000 {
+        let (xid, shop) = (xids.next().unwrap(), "shop".to_string());
+        let shop = shop + &"!".repeat(n % 60) + &"?".repeat(n / 60) + " front";
+        insert(&mut heap, None, "hub", &shop, xid);
+        insert(
+            &mut heap,
+            Some(LABELS),
+            "Shop front\0",
+            &format!("id {n} {}", "x".repeat(n % 300)),
+            xid,
+        );
+    }
+    for words in 4..64 {
+        let name = "of ".repeat(words);
+        insert(&mut heap, None, "hub", &name, xids.next().unwrap());
+        insert(&mut heap, Some(LABELS), &format!("{name}\0"), "hub", xids.next().unwrap());
+    }
+    let image = Image::open(&heap).unwrap();
+    let text =
+        "of ".repeat(700) + &"A child 1, the SHOP front; a hub. Hub 00017, Child 3.1 ".repeat(60);
+    for (seek, cells) in [
+        (Seek::Entities, 20_000),
+        (Seek::Entities, 300),
+        (Seek::Labelled, 20_000),
+        (Seek::Aliased, 300),
+    ] {
+        let (told, mut nothing) = (Told::default(), || ());
+        let work = &mut Interruptible::new(&mut nothing);
+        let mut recogniser = Recogniser::new(Prefix::LENGTH);
+        recogniser.limit(1 << 30);
+        recogniser.begin(seek, false);
+        let mut reader = Reader::of(text.as_bytes(), work).unwrap();
+        for steps in 0.. {
+            assert!(steps < 1_000_000, "it comes no further");
+            recogniser.read(&mut reader, work).unwrap();
+            match step(|| recogniser.step(image, &told, cells, &reader)) {
+                Step::Done => break,
+                Step::More => recogniser.make_room(cells).unwrap(),
+                Step::Ask => {
+                    told.learn(recogniser.asked());
+                    recogniser.begin(seek, false);
+                    reader = Reader::of(text.as_bytes(), work).unwrap();
+                }
+            }
+        }
+        recogniser.finish();
+        let mut unlimited = Recogniser::new(Prefix::LENGTH);
+        unlimited.begin(seek, false);
+        let mut reader = Reader::of(text.as_bytes(), work).unwrap();
+        loop {
+            unlimited.read(&mut reader, work).unwrap();
+            if unlimited.step(image, &told, usize::MAX, &reader) == Step::Done {
+                break;
+            }
+        }
+        unlimited.finish();
+        assert!(recogniser.mentions().len() > 300, "{seek:?}");
+        let found = |by: &Recogniser| -> Vec<_> {
+            let name = |name| by.name(name).to_vec();
+            let each = by.mentions().iter();
+            each.map(|m| (m.from, m.to, name(m.entity), m.alias.map(name), m.spelling)).collect()
+        };
+        assert!(found(&recogniser) == found(&unlimited), "{seek:?} {cells}");
     }
 }
 

@@ -139,10 +139,19 @@ pub(crate) fn each_folded(name: &[u8], mut each: impl FnMut(&[u8], Range<usize>)
         return None;
     }
     let mut count = 0;
-    let mut folded = Vec::new();
+    // A word of ASCII takes no memory.
+    let (mut ascii, mut other) = ([0; MOST_BYTES], Vec::new());
     for (_, word) in Words::of(std::str::from_utf8(name).ok()?) {
-        folded.clear();
-        fold(word, &mut folded);
+        let folded = if word.is_ascii() {
+            let folded = &mut ascii[..word.len()];
+            folded.copy_from_slice(word.as_bytes());
+            folded.make_ascii_lowercase();
+            &*folded
+        } else {
+            other.clear();
+            fold(word, &mut other);
+            &other
+        };
         if folded.is_empty() {
             continue;
         }
@@ -150,7 +159,7 @@ pub(crate) fn each_folded(name: &[u8], mut each: impl FnMut(&[u8], Range<usize>)
         if count > MOST_WORDS {
             return None;
         }
-        each(&folded, 0..folded.len());
+        each(folded, 0..folded.len());
     }
     (count > 0).then_some(count)
 }

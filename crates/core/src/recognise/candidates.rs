@@ -3,6 +3,7 @@
 //! Part of `recognise/mentions.rs`: the lookups for a block of words, before any name is read.
 
 use crate::Image;
+use crate::filter::bucket::SLOTS;
 use crate::filter::table::Filter;
 use crate::folded::bloom::BloomFilter;
 use crate::folded::folded_name::{LONGER, STEP};
@@ -38,30 +39,55 @@ pub(crate) struct Head {
 pub(crate) struct Block {
     starts: Box<Starts>,
     /// Windows of four words or more, for each start the shortest first.
-    long: Vec<Window>,
+    long: Kept<Window>,
     /// The windows in the text's order, for each start the longest first; then with the places where they would be.
     windows: Kept<Window>,
     spots: Kept<(Window, FoldedSpot)>,
     /// Windows whose folded names are in the filter, and the first record of each.
     pub(crate) heads: Vec<Head>,
     lookups: usize,
+    /// Whether a list had no room since it last grew.
+    is_short: bool,
 }
 
-/// A list to which each item is added or not, without a branch.
+/// Windows for which there is room at first and at most, and heads for each of them: one word has fewer.
+const FIRST_WINDOWS: usize = 512;
+const MOST_WINDOWS: usize = 8 * FIRST_WINDOWS;
+const HEADS: usize = 2;
+
+const _: () = assert!(FIRST_WINDOWS * HEADS >= (MOST_WORDS + 3) * 2 * SLOTS);
+
+/// A list to which each item is added or not, without a branch. What finds no room is left out.
 #[derive(Debug, Default)]
 struct Kept<T> {
     room: Vec<T>,
     len: usize,
+    is_short: bool,
 }
 
-impl<T: Copy> Kept<T> {
+impl<T: Copy + Default> Kept<T> {
+    fn clear(&mut self) {
+        (self.len, self.is_short) = (0, false);
+    }
+
+    /// Makes room for so many items; `false` if there is no memory.
+    fn grow(&mut self, room: usize) -> bool {
+        let fits = self.room.try_reserve_exact(room.saturating_sub(self.room.len())).is_ok();
+        if fits {
+            self.room.resize(room, T::default());
+        }
+        fits
+    }
+
     #[inline]
     fn add_if(&mut self, counts: bool, item: T) {
         match self.room.get_mut(self.len) {
-            Some(place) => *place = item,
-            None => self.room.push(item),
+            Some(place) => {
+                *place = item;
+                self.len += usize::from(counts);
+            }
+            None => self.is_short |= counts,
         }
-        self.len += usize::from(counts);
     }
 
     fn all(&self) -> &[T] {
@@ -70,29 +96,62 @@ impl<T: Copy> Kept<T> {
 }
 
 impl Block {
-    /// Finds the heads of the first `words` words; `hashes` continues after them, if the text does.
-    pub(crate) fn prepare(&mut self, image: Image<'_>, hashes: &[Hash], words: usize) {
+    /// Between steps: makes room for more windows, if there were more than fit; `false` if there is no memory.
+    pub(crate) fn make_room(&mut self) -> bool {
+        let has = self.windows.room.len();
+        if has > 0 && !std::mem::take(&mut self.is_short) || has == MOST_WINDOWS {
+            return true;
+        }
+        let room = (2 * has).max(FIRST_WINDOWS);
+        self.heads.clear();
+        self.heads.try_reserve_exact(room * HEADS).is_ok()
+            && self.spots.grow(room)
+            && self.long.grow(room)
+            && self.windows.grow(room)
+    }
+
+    /// Finds the heads of the first `words` words, or of fewer if there is no room for all; `hashes` continues after
+    /// them, if the text does. Returns how many words these are.
+    pub(crate) fn prepare(&mut self, image: Image<'_>, hashes: &[Hash], words: usize) -> usize {
+        let mut words = words;
+        while !self.has_prepared(image, hashes, words) {
+            self.is_short = true;
+            words = words.div_ceil(2);
+        }
+        words
+    }
+
+    /// Finds the heads of so many words; `false` if there is no room for all.
+    fn has_prepared(&mut self, image: Image<'_>, hashes: &[Hash], words: usize) -> bool {
         let (singles, pairs) = (image.bloom(BloomItems::Words), image.bloom(BloomItems::Windows));
         self.starts.sift(singles, pairs, hashes, words);
         let filter = image.folded_names();
         self.find_windows(filter, pairs, hashes);
+        if self.windows.is_short || self.long.is_short {
+            return false;
+        }
         self.lookups = self.windows.len;
-        self.spots.len = 0;
+        self.spots.clear();
         for window in self.windows.all() {
             let spot = filter.folded_spot(window.hash);
             filter.fetch(&spot);
             self.spots.add_if(true, (*window, spot));
         }
         let asked = self.spots.len;
-        self.spots.len = 0;
+        self.spots.clear();
         for i in 0..asked {
             let (window, spot) = self.spots.room[i];
             self.spots.add_if(filter.may_have(&spot), (window, spot));
         }
         self.heads.clear();
         for &(Window { first, words, .. }, spot) in self.spots.all() {
+            let most = self.heads.len() + 2 * SLOTS;
+            if most > self.heads.capacity() {
+                return false;
+            }
             filter.heads(&spot, |record| self.heads.push(Head { first, words, record }));
         }
+        true
     }
 
     /// How many windows were looked up in the filter.
@@ -109,7 +168,7 @@ impl Block {
         };
         let passes = |hash| bloom.segment(hash).kinds(hash).is_whole();
         long.clear();
-        windows.len = 0;
+        windows.clear();
         for start in starts.all() {
             let three = three(&start);
             bloom.segment(three).prefetch(three);
@@ -120,7 +179,7 @@ impl Block {
         for start in starts.all().filter(|start| start.begun.more()) {
             find_long(filter, bloom, hashes, start.word, long);
         }
-        let mut rest = &long[..];
+        let mut rest = long.all();
         for start in starts.all() {
             let Start { word: first, begun, both } = start;
             if begun.more() {
@@ -146,7 +205,7 @@ fn find_long(
     bloom: BloomFilter<'_>,
     hashes: &[Hash],
     first: usize,
-    windows: &mut Vec<Window>,
+    windows: &mut Kept<Window>,
 ) {
     let words = &hashes[first..];
     let most = words.len().min(MOST_WORDS);
@@ -159,7 +218,7 @@ fn find_long(
             hash = hash.and(words[count - 1]);
             if known >> (count - begin - 1) & 1 == 1 {
                 bloom.segment(hash).prefetch(hash);
-                windows.push(Window { first, words: count, hash });
+                windows.add_if(true, Window { first, words: count, hash });
             }
         }
         if known & LONGER == 0 {

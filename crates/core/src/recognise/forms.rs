@@ -5,7 +5,7 @@
 //! Names are kept by the numbers of their records. A record stays in its place, because the snapshot sees a row of it.
 
 use crate::memory::id::{EntityId, RecordId};
-use std::collections::HashMap;
+use crate::walk::names::Names;
 use std::ops::Range;
 
 /// A form is kept if a word costs more slots than this plus `PER_FOUND` for each mention that it leads to.
@@ -18,6 +18,9 @@ const MOST: usize = 20_000;
 const MOST_CELLS: usize = 4096;
 /// Bytes of the longest form that is kept.
 const LONGEST: usize = 512;
+/// Forms for which there is room at first, and bytes of each.
+const FIRST: usize = 16;
+const USUAL: usize = 64;
 /// How many entities found before are compared with the next one in a label's list.
 pub(crate) const LAST: usize = 16;
 
@@ -41,12 +44,15 @@ pub(crate) enum Kept {
 
 #[derive(Debug, Default)]
 pub(crate) struct Forms {
-    all: HashMap<Vec<u8>, Kept>,
+    /// The forms, and what is known of each; the last ones are those of the current word, kept from the next word on.
+    all: Names,
+    kept: Vec<Kept>,
+    in_force: usize,
     seen: Vec<Seen>,
-    /// Forms of the current word that are kept from the next word on.
-    dear: Vec<Vec<u8>>,
     /// The form whose names are being read.
     reading: Option<Reading>,
+    /// Whether a form found no room.
+    is_short: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -60,15 +66,28 @@ struct Reading {
 impl Forms {
     /// Forgets all forms.
     pub(crate) fn clear(&mut self) {
-        if !self.all.is_empty() || !self.dear.is_empty() {
+        if !self.all.is_empty() {
             *self = Forms::default();
+        }
+    }
+
+    /// Between steps: makes room for a form's names and for more forms, as far as there is memory.
+    pub(crate) fn make_room(&mut self) {
+        if std::mem::take(&mut self.is_short) || self.kept.capacity() == 0 {
+            let more = self.kept.len().max(FIRST);
+            _ = self.all.try_reserve(more, more * USUAL)
+                && self.kept.try_reserve(more).is_ok()
+                && self.seen.try_reserve(MOST_CELLS.max(self.seen.len())).is_ok();
         }
     }
 
     /// The state of a form, if it is kept.
     #[inline]
     pub(crate) fn get(&self, form: &[u8]) -> Option<Kept> {
-        if self.all.is_empty() { None } else { self.all.get(form).cloned() }
+        if self.in_force == 0 {
+            return None;
+        }
+        self.kept[..self.in_force].get(self.all.known(form)?.number()).cloned()
     }
 
     pub(crate) fn seen(&self, at: usize) -> Seen {
@@ -87,30 +106,21 @@ impl Forms {
         if self.all.len().max(self.seen.len()) >= MOST || form.len() > LONGEST {
             return;
         }
-        let mut copy = Vec::new();
-        if copy.try_reserve_exact(form.len()).is_ok() && self.dear.try_reserve(1).is_ok() {
-            copy.extend_from_slice(form);
-            self.dear.push(copy);
+        let has_room = self.all.has_room(form.len()) && self.kept.len() < self.kept.capacity();
+        self.is_short |= !has_room;
+        if has_room && !self.all.contains(form) {
+            self.all.id(form);
+            self.kept.push(Kept::Wanted);
         }
     }
 
     /// Begins another word.
     #[inline]
     pub(crate) fn next_word(&mut self) {
-        if self.reading.is_some() || !self.dear.is_empty() {
-            self.keep_dear();
+        if self.reading.is_some() || self.in_force < self.kept.len() {
+            self.begin_anew();
+            self.in_force = self.kept.len();
         }
-    }
-
-    #[cold]
-    fn keep_dear(&mut self) {
-        self.begin_anew();
-        if self.all.try_reserve(self.dear.len()).is_ok() {
-            for form in self.dear.drain(..) {
-                self.all.entry(form).or_insert(Kept::Wanted);
-            }
-        }
-        self.dear.clear();
     }
 
     /// How many names of the current form were read; begins the form if none is being read.
@@ -127,14 +137,16 @@ impl Forms {
     }
 
     /// Adds a name of the current form, which costs so many slots to compare, unless it is one of the last ones;
-    /// `false` if the form becomes too expensive, or there is no memory.
+    /// `false` if the form becomes too expensive, or finds no room.
     pub(crate) fn add(&mut self, seen: Seen, cells: usize) -> bool {
         let Some(reading) = &mut self.reading else { return false };
         if self.seen[reading.from..].iter().rev().take(LAST).any(|before| *before == seen) {
             return true;
         }
         reading.cells += cells;
-        let fits = reading.cells <= MOST_CELLS && self.seen.try_reserve(1).is_ok();
+        let has_room = self.seen.len() < self.seen.capacity();
+        self.is_short |= !has_room;
+        let fits = reading.cells <= MOST_CELLS && has_room;
         if fits {
             self.seen.push(seen);
         }
@@ -156,8 +168,8 @@ impl Forms {
     }
 
     fn set(&mut self, form: &[u8], kept: Kept) {
-        if let Some(of) = self.all.get_mut(form) {
-            *of = kept;
+        if let Some(id) = self.all.known(form) {
+            self.kept[id.number()] = kept;
         }
     }
 

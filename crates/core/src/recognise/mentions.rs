@@ -11,10 +11,11 @@
 //! Finds the leftmost, longest window and continues after it; or, overlapping, every window. Only entities with an edge
 //! row that the snapshot sees count, so an unseen entity does not hide a shorter one.
 //!
-//! Promises: where no name begins, each of two Bloom filters is read at most once. No window allocates memory; in the
-//! steady state nothing does, as long as words are ASCII. A step ends after about as many slots as asked, even in the
-//! middle of an entity's list (unless the image changed eight times at one word), and continues after the lock was
-//! released and taken again. Of a long text a thousand words are held at a time.
+//! Promises: where no name begins, each of two Bloom filters is read at most once. With a limit a step allocates nothing
+//! (but to fold a name that is not ASCII): it ends, and `make_room` grows the workspace or says why not. A step ends
+//! after about as many slots as asked, even in the middle of an entity's list (unless the image changed eight times at
+//! one word), and continues after the lock was released and taken again. Of a long text a thousand words are held at a
+//! time.
 
 mod counting;
 mod room;
@@ -24,6 +25,7 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use crate::filter::counters::Counters;
+use crate::folded::words::{MOST_BYTES, MOST_WORD};
 use crate::memory::casts::wide;
 use crate::memory::interruptible::Interruptible;
 use crate::memory::limit::NoRoom;
@@ -32,6 +34,7 @@ use crate::memory::step::Step;
 use crate::recognise::candidates::{Block, Head};
 use crate::recognise::forms::Forms;
 use crate::recognise::mentions::counting::Counting;
+use crate::recognise::mentions::room::Short;
 use crate::recognise::mentions::window::Listing;
 use crate::recognise::starts::BLOCK;
 use crate::recognise::text::{Held, Reader};
@@ -114,9 +117,10 @@ pub struct Recogniser {
     name: Vec<u8>,
     folded: Vec<u8>,
     counters: Counters,
-    /// The most bytes that it may take, and why it could not continue.
+    /// The most bytes that it may take, why it could not continue, and what it was short of.
     limit: usize,
     failed: Option<NoRoom>,
+    short: Short,
 }
 
 /// An image, and the text in which its names are looked for.
@@ -151,11 +155,13 @@ impl Recogniser {
             restarts: 0,
             epoch: 0,
             window: Vec::new(),
-            name: Vec::new(),
-            folded: Vec::new(),
+            // A name with a folded name, and its last byte if it is a label; no name folds to more than a word does.
+            name: Vec::with_capacity(MOST_BYTES + 1),
+            folded: Vec::with_capacity(MOST_WORD),
             counters: Counters::default(),
             limit: usize::MAX,
             failed: None,
+            short: Short::default(),
         }
     }
 
@@ -176,6 +182,7 @@ impl Recogniser {
         self.asked.make_room(self.limit / 8);
         self.asked.clear();
         self.failed = None;
+        self.short.forget();
         self.next_word();
         self.forms.clear();
         self.counters = Counters::default();
@@ -192,7 +199,11 @@ impl Recogniser {
         work: &mut Interruptible<'_>,
     ) -> Result<(), NoRoom> {
         let others = self.bytes();
-        self.held.read(text, &mut self.current, (self.limit, others), work)
+        self.held.read(text, &mut self.current, (self.limit, others), work)?;
+        let window = self.held.most_bytes();
+        self.window.clear();
+        let fits = self.window.try_reserve(window).is_ok() && self.make_room_for_a_word();
+        if fits { Ok(()) } else { Err(NoRoom::Memory(window)) }
     }
 
     /// Reader: continues with the text that was last read, for about `cells` edge slots.
@@ -214,7 +225,7 @@ impl Recogniser {
         while self.current < whole && budget > 0 {
             let end = whole.min(self.current + BLOCK);
             let hashes = &self.held.hashes()[self.current..];
-            self.block.prepare(image, hashes, end - self.current);
+            let end = self.current + self.block.prepare(image, hashes, end - self.current);
             self.counters.lookups += wide(self.block.lookups());
             if self.look((image, text), seen, &mut budget).is_err() {
                 break;

@@ -212,7 +212,13 @@ impl Held {
                 Rest::Word(from, word) => self.read_word(from, word, text.excess, work),
             }
         }
-        Ok(())
+        let more = self.len - self.hashes.len();
+        self.hashes.try_reserve(more).map_err(|_| NoRoom::Memory(more * size_of::<Hash>()))
+    }
+
+    /// The most bytes that a window takes if it is built: see [`Held::folded`].
+    pub(crate) fn most_bytes(&self) -> usize {
+        (self.folded.len() + MOST_WORDS).min(2 * MOST_WORD + 2)
     }
 
     /// Makes room for `more` bytes of folded text.

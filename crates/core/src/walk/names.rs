@@ -85,11 +85,27 @@ impl Names {
 
     /// [`Names::id`]; none if there is no memory for a new name.
     pub fn try_id(&mut self, name: &[u8]) -> Option<NameId> {
-        let fits = self.bytes.try_reserve(name.len()).is_ok()
-            && self.ends.try_reserve(1).is_ok()
-            && self.hashes.try_reserve(1).is_ok()
-            && (2 * (self.ends.len() + 1) <= self.table.len() || self.try_grow());
-        fits.then(|| self.id(name))
+        self.try_reserve(1, name.len()).then(|| self.id(name))
+    }
+
+    /// Makes room for so many more names, of so many bytes together; `false` if there is no memory.
+    pub(crate) fn try_reserve(&mut self, names: usize, bytes: usize) -> bool {
+        while 2 * (self.ends.len() + names) > self.table.len() {
+            if !self.try_grow() {
+                return false;
+            }
+        }
+        self.bytes.try_reserve(bytes).is_ok()
+            && self.ends.try_reserve(names).is_ok()
+            && self.hashes.try_reserve(names).is_ok()
+    }
+
+    /// Whether one more name of so many bytes fits without an allocation.
+    pub(crate) fn has_room(&self, bytes: usize) -> bool {
+        let count = self.ends.len() + 1;
+        self.bytes.capacity() - self.bytes.len() >= bytes
+            && count <= self.ends.capacity().min(self.hashes.capacity())
+            && 2 * count <= self.table.len()
     }
 
     /// Bytes of memory that the names take.

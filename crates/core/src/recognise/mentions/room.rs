@@ -1,5 +1,5 @@
-//! The memory of a recogniser. It also grows within its steps, but not beyond its limit; if a step found no room, that
-//! is reported after the step.
+//! The memory of a recogniser. With a limit it grows only between steps: a step that finds no room ends, and its word is
+//! begun again.
 
 use super::{Mention, Recogniser};
 use crate::Interruptible;
@@ -11,10 +11,26 @@ const WORDS: usize = 24;
 /// A step gets room for this many more mentions than were found so far, unless it has fewer slots.
 const LEAST: usize = 256;
 
+/// What a step had no room for: the mentions and the words of names that there were to be. Not used without a limit.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Short {
+    is_bounded: bool,
+    mentions: usize,
+    words: usize,
+}
+
+impl Short {
+    pub(super) fn forget(&mut self) {
+        (self.mentions, self.words) = (0, 0);
+    }
+}
+
 impl Recogniser {
-    /// Sets how many bytes the recogniser may take for what it finds.
+    /// Sets how many bytes the recogniser may take for what it finds. From now on steps allocate nothing (but to fold a
+    /// name that is not ASCII); [`Recogniser::make_room`] does.
     pub fn limit(&mut self, bytes: usize) {
         self.limit = bytes;
+        self.short.is_bounded = true;
     }
 
     /// Makes room for what a step of `cells` slots may find. Called between steps, unlocked.
@@ -48,10 +64,11 @@ impl Recogniser {
     fn grow(&mut self, more: usize, each: usize) -> Result<(), NoRoom> {
         let (end, _, words) = self.arena.words();
         let enough = |used: usize, has: usize, more: usize| {
-            if has - used >= more { has } else { used + more.max(used / 2) }
+            if has >= used + more { has } else { used + more.max(used / 2) }
         };
-        let mentions = enough(self.found.len(), self.found.capacity(), more);
-        let wanted = enough(end, words, more * each);
+        let mentions =
+            enough(self.found.len().max(self.short.mentions), self.found.capacity(), more);
+        let wanted = enough(end.max(self.short.words), words, more * each);
         let bytes = mentions * size_of::<Mention>() + wanted * size_of::<u32>();
         let bytes = bytes + self.held.bytes() + self.counting.bytes(mentions);
         if bytes > self.limit {
@@ -61,10 +78,33 @@ impl Recogniser {
             && self.counting.reserve(mentions)
             && self.arena.try_grow_to(wanted, &mut Interruptible::new(&mut || ()))
             && some_is_left();
-        if fits { Ok(()) } else { Err(NoRoom::Memory(bytes)) }
+        if !fits {
+            return Err(NoRoom::Memory(bytes));
+        }
+        self.short.forget();
+        Ok(())
     }
 
-    /// Whether there is room for a mention of that name. If not, `make_room` will say why.
+    /// Makes room for the windows of a block, and for the names of one more word; `false` if there is no memory.
+    pub(super) fn make_room_for_a_word(&mut self) -> bool {
+        self.forms.make_room();
+        let judged = self.judged.len();
+        let more = if self.has_room_to_judge() { 0 } else { judged.max(LEAST) };
+        self.judged.try_reserve(more).is_ok() && self.block.make_room()
+    }
+
+    /// Whether one more entity of the current word can be judged.
+    #[inline]
+    pub(super) fn has_room_to_judge(&self) -> bool {
+        self.judged.len() < self.judged.capacity() || !self.short.is_bounded
+    }
+
+    /// Whether a step found no room.
+    pub(super) fn lacks(&self) -> bool {
+        self.short.mentions > 0
+    }
+
+    /// Whether there is room for a mention of that name. If not, `make_room` makes it, or will say why.
     #[inline]
     pub(super) fn has_room(&mut self, record: Record<'_>) -> bool {
         let (end, _, words) = self.arena.words();
@@ -72,6 +112,12 @@ impl Recogniser {
         let is_room = self.found.len() < self.found.capacity() && self.counting.has_room();
         if is_room && words - end >= name {
             return true;
+        }
+        if self.short.is_bounded {
+            let Short { mentions, words, .. } = &mut self.short;
+            *mentions = (*mentions).max(self.found.len() + 1);
+            *words = (*words).max(end + name);
+            return false;
         }
         self.failed = self.failed.or_else(|| self.grow(1, name + WORDS).err());
         self.failed.is_none()

@@ -47,14 +47,13 @@ struct Last {
 }
 
 impl Last {
-    /// Whether the entity is another one than these; adds it.
-    fn is_new(&mut self, entity: EntityId) -> bool {
-        let is_new = !self.entities.contains(&Some(entity));
-        if is_new {
-            self.entities[self.next % LAST] = Some(entity);
-            self.next += 1;
-        }
-        is_new
+    fn has(&self, entity: EntityId) -> bool {
+        self.entities.contains(&Some(entity))
+    }
+
+    fn add(&mut self, entity: EntityId) {
+        self.entities[self.next % LAST] = Some(entity);
+        self.next += 1;
     }
 }
 
@@ -107,6 +106,7 @@ impl Recogniser {
                 };
                 if let Some(spelling) = spelling {
                     self.find(record, None, Place { first, last, spelling });
+                    self.go_on()?;
                 }
                 continue;
             }
@@ -136,6 +136,11 @@ impl Recogniser {
             self.forms.note(&form[..len]);
         }
         Ok(())
+    }
+
+    /// Ends the step if it found no room: the word is begun again.
+    fn go_on(&self) -> Result<(), Unfinished> {
+        if self.lacks() { Err(Unfinished) } else { Ok(()) }
     }
 
     /// Takes the cost of comparing a record's name with the text from the budget.
@@ -179,6 +184,7 @@ impl Recogniser {
             }
         };
         self.find_known(image, names, text, words);
+        self.go_on()?;
         Ok(true)
     }
 
@@ -305,6 +311,7 @@ impl Recogniser {
             if *budget == 0 && self.restarts < MOST_RESTARTS {
                 return false;
             }
+            let before = list.cursor;
             let Some(at) = list.cursor.next(image.mem()) else { return true };
             self.spent += 1;
             *budget = budget.saturating_sub(1);
@@ -316,8 +323,15 @@ impl Recogniser {
             if self.seek == Seek::Aliased && list.alias.is_none() && self.has_room(record) {
                 list.alias = Some(self.arena.add_label_of(record));
             }
-            if list.last.is_new(slot.neighbour) {
-                self.find(Record::new(image.mem(), slot.neighbour), list.alias, place);
+            if !list.last.has(slot.neighbour) {
+                if !self.lacks() {
+                    self.find(Record::new(image.mem(), slot.neighbour), list.alias, place);
+                }
+                if self.lacks() {
+                    list.cursor = before;
+                    return false;
+                }
+                list.last.add(slot.neighbour);
             }
         }
     }
@@ -334,6 +348,9 @@ impl Recogniser {
     ) -> Result<Option<u32>, Unfinished> {
         // An entity whose list was read in part is paid for.
         if self.half.is_none() {
+            if !self.has_room_to_judge() {
+                return Err(Unfinished);
+            }
             self.pay(record, &at, budget)?;
         }
         let mut judged = self.spelling(record, text, at);
