@@ -158,7 +158,7 @@ fn a_step_of_a_walk_with_labels_allocates_nothing() {
         for row in walk.rows().iter().filter(|row| row.group == 0) {
             let child = name(row.relative);
             let n: u64 = child.split(' ').nth(1).unwrap().parse().unwrap();
-            let label = (n % 4 > 0).then(|| format!("Child {n}.0"));
+            let label = (!n.is_multiple_of(4)).then(|| format!("Child {n}.0"));
             assert_eq!(row.label.map(name), label, "{child:.20}");
         }
         assert!((2..20).contains(&asked), "{asked} times asked");
