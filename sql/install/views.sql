@@ -4,6 +4,8 @@ CREATE FUNCTION cftrag_internal.cft_stat()
 RETURNS TABLE(
     edges regclass,
     state text,
+    serves boolean,
+    reason text,
     entities bigint,
     edge_rows bigint,
     buckets bigint,

@@ -16,8 +16,8 @@ use crate::image::{chunks, control, counters};
 use crate::pg::encoding;
 use crate::pg::interrupt::{ROWS_BETWEEN_CHECKS, check_interrupts};
 use crate::serve::conditions::Ticket;
-use crate::serve::route;
 use crate::serve::walk::CELLS;
+use crate::serve::{conditions, route};
 use crate::{error, guc};
 use cftrag_core::{Hot, Image, Interruptible, Stats, Step};
 use pgrx::check_for_interrupts;
@@ -26,7 +26,7 @@ use std::ffi::CString;
 use std::sync::atomic::Ordering::SeqCst;
 
 /// Columns before the reasons.
-const FIXED: usize = 19;
+const FIXED: usize = 21;
 
 const COLUMNS: usize = FIXED + REASONS.len();
 
@@ -40,7 +40,7 @@ fn cft_stat(fcinfo: pg_sys::FunctionCallInfo) {
     let functions = Functions::beside(call.function());
     for table in registration::attached_tables(functions) {
         if shown(table, functions)
-            && let Some((mut values, mut nulls)) = row(control, table)
+            && let Some((mut values, mut nulls)) = row(control, table, functions)
         {
             rows.add(&mut values, &mut nulls);
         }
@@ -113,7 +113,11 @@ fn cft_progress(fcinfo: pg_sys::FunctionCallInfo) {
 }
 
 /// None if the image has columns that the caller may not read (they were renamed since the build).
-fn row(control: Option<&'static Control>, table: pg_sys::Oid) -> Option<([pg_sys::Datum; COLUMNS], [bool; COLUMNS])> {
+fn row(
+    control: Option<&'static Control>,
+    table: pg_sys::Oid,
+    functions: Functions,
+) -> Option<([pg_sys::Datum; COLUMNS], [bool; COLUMNS])> {
     let reasons = counters::reasons(table);
     let found = control.and_then(|control| control.find(table).map(|(index, slot)| (control, index, slot)));
     let image = found.map(|(control, index, slot)| {
@@ -143,6 +147,12 @@ fn row(control: Option<&'static Control>, table: pg_sys::Oid) -> Option<([pg_sys
         _ => (Stats::default(), 0, 0),
     };
     let built = state == "ready";
+    let serves = conditions::would_serve(table, functions);
+    let reason = match serves {
+        Some(Ok(())) => None,
+        Some(Err(reason)) => Some(REASONS[reason as usize]),
+        None => Some("locked"),
+    };
     let sum = |of: fn(&crate::image::lock::Reads) -> &std::sync::atomic::AtomicU64| {
         slot.map_or(0, |slot: &Slot| slot.sum(of))
     };
@@ -150,6 +160,8 @@ fn row(control: Option<&'static Control>, table: pg_sys::Oid) -> Option<([pg_sys
     let fixed = [
         pg_sys::Datum::from(table),
         text_datum(state.as_bytes()),
+        matches!(serves, Some(Ok(()))).into(),
+        text_datum(reason.unwrap_or_default().as_bytes()),
         stats.entities.into(),
         stats.edge_rows.into(),
         stats.buckets.into(),
@@ -171,7 +183,8 @@ fn row(control: Option<&'static Control>, table: pg_sys::Oid) -> Option<([pg_sys
     values[..FIXED].copy_from_slice(&fixed);
     values[FIXED..].iter_mut().zip(reasons).for_each(|(value, count)| *value = count.into());
     let mut nulls = [false; COLUMNS];
-    (nulls[15], nulls[16]) = (!built, !built);
+    (nulls[2], nulls[3]) = (serves.is_none(), reason.is_none());
+    (nulls[17], nulls[18]) = (!built, !built);
     Some((values, nulls))
 }
 

@@ -63,6 +63,13 @@ impl AttachedTable {
             }
             None => open_meant(snapshot, functions)?,
         };
+        Self::of_table(table, functions)
+    }
+
+    /// The attached table, which is open. Errors: 42703, 42804, 42P01 or 42809 (not attached).
+    pub fn of_table(table: EdgesTable, functions: Functions) -> Fallible<Self> {
+        // SAFETY: a snapshot is active in every SQL function.
+        let snapshot = unsafe { plain::GetActiveSnapshot() };
         // SAFETY: the active snapshot.
         let registration = match unsafe { registration_cache::read_once(table.oid(), snapshot, functions) } {
             Some(registration) => registration,

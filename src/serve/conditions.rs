@@ -9,21 +9,22 @@ use crate::capture::transaction;
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::columns::Columns;
 use crate::catalog::edges_table::EdgesTable;
-use crate::catalog::registration::Registration;
-use crate::catalog::registration_cache;
+use crate::catalog::registration::{Functions, Registration};
+use crate::catalog::{registration, registration_cache};
 use crate::error::Damage;
 use crate::guc;
 use crate::image::chunks::RUNNING_WORDS;
 use crate::image::control::Control;
 use crate::image::reason::Reason;
-use crate::image::slot::{Header, Key};
-use crate::image::{chunks, control};
+use crate::image::slot::{Header, Key, owner_of};
+use crate::image::{chunks, control, quota};
 use crate::pg::compat::plain;
 use crate::pg::invalidation::Cached;
 use crate::pg::snapshot::SnapshotView;
 use crate::pg::{compat, invalidation, open_relations};
 use cftrag_core::Image;
 use pgrx::{check_for_interrupts, pg_sys};
+use std::ptr::null_mut;
 use std::sync::atomic::Ordering::SeqCst;
 
 /// The right to read one image under one snapshot, given when every condition holds. Each slice of a walk checks the generation again.
@@ -243,9 +244,14 @@ pub struct Question {
 
 /// Checks every condition that does not depend on the image, by cost; rights come first, so that a caller without them gets that error.
 pub fn before(of: &AttachedTable) -> Result<Question, Reason> {
-    let AttachedTable { table, registration, columns, .. } = of;
     // SAFETY: an open relation.
-    unsafe { readable(table, columns)? };
+    unsafe { readable(&of.table, &of.columns)? };
+    for_all_readers(of)
+}
+
+/// Checks what [`before`] does, but the caller's rights.
+fn for_all_readers(of: &AttachedTable) -> Result<Question, Reason> {
+    let AttachedTable { table, registration, columns, .. } = of;
     let control = backend(table)?;
     // SAFETY: an open relation; a snapshot is active in every SQL function.
     let seen = unsafe {
@@ -261,6 +267,34 @@ pub fn before(of: &AttachedTable) -> Result<Question, Reason> {
         return Err(Reason::Triggers);
     }
     Ok(Question { control, table: table.oid(), key: key(table, registration, columns), seen })
+}
+
+/// Why the image would not answer a call of this session now that may read all of the table: the conditions of a call, except rights. None if a session
+/// that changes the table's definition has it locked. Waits for no lock, keeps none, and gets no image built.
+pub fn would_serve(table: pg_sys::Oid, functions: Functions) -> Option<Result<(), Reason>> {
+    let open = EdgesTable::try_open(table)?;
+    let looked =
+        AttachedTable::of_table(open, functions).map_err(|_| match registration::read(table, null_mut(), functions) {
+            Some(_) => Reason::Columns,
+            None => Reason::Triggers,
+        });
+    let answer = looked.and_then(|of| {
+        let question = for_all_readers(&of)?;
+        let control = question.control();
+        question.of_image(&mut |_, _| ()).map(|_| ()).map_err(|(reason, _)| match reason {
+            Reason::NoImage if !may_have_a_place(control, table) => Reason::NoMemory,
+            reason => reason,
+        })
+    });
+    // SAFETY: taken by try_open(); the relation is closed.
+    unsafe { pg_sys::UnlockRelationOid(table, pg_sys::AccessShareLock as pg_sys::LOCKMODE) };
+    Some(answer)
+}
+
+/// Whether a build would find a slot for the table.
+fn may_have_a_place(control: &Control, table: pg_sys::Oid) -> bool {
+    control.find(table).is_some()
+        || quota::has_place(control, owner_of(table)) && control.slots.iter().any(|slot| !slot.holds_image())
 }
 
 impl Question {

@@ -32,6 +32,7 @@ INSERT INTO coll (p_german, c_german) VALUES ('x', 'b');
 SELECT relative FROM cft_context('b', 1, 0, 'coll') WHERE relative = 'x';
 SELECT relative FROM cft_context('B', 1, 0, 'coll');
 SELECT oracle.all_same('coll', 3, 3, 'p_german', 'c_german');
+SELECT serves FROM pg_stat_cftrag WHERE edges = 'coll'::regclass;
 ALTER TABLE coll ALTER COLUMN c_german TYPE text COLLATE "C";
 SELECT oracle.all_same('coll', 3, 3, 'p_german', 'c_german');
 SELECT * FROM cft_verify('coll');
