@@ -1,4 +1,5 @@
--- The statistics view. cft_stat() shows only tables that the caller may read, and none in which row-level security hides rows from the caller.
+-- The statistics view. To who is no member of pg_read_all_stats, cft_stat() shows only tables that the caller may read, and none in which row-level
+-- security hides rows from the caller.
 
 CREATE FUNCTION cftrag_internal.cft_stat()
 RETURNS TABLE(

@@ -30,7 +30,7 @@ const FIXED: usize = 21;
 
 const COLUMNS: usize = FIXED + REASONS.len();
 
-/// `cft_stat()`: a row for each attached table whose names the caller may read without row-level security. See sql/install/views.sql.
+/// `cft_stat()`: a row for each attached table that is [`shown`]. See sql/install/views.sql.
 #[pg_extern(sql = false)]
 fn cft_stat(fcinfo: pg_sys::FunctionCallInfo) {
     // SAFETY: our own fcinfo.
@@ -47,8 +47,12 @@ fn cft_stat(fcinfo: pg_sys::FunctionCallInfo) {
     }
 }
 
-/// Whether the caller may see the table's row: it may read the columns that hold names, and no policy hides rows from it.
+/// Whether the caller may see the table's row: it may read all statistics, or it may read the columns that hold names, and no policy hides rows from
+/// it.
 fn shown(table: pg_sys::Oid, functions: Functions) -> bool {
+    if reads_all_statistics() {
+        return true;
+    }
     // SAFETY: catalog lookups by OID.
     let policies = unsafe { pg_sys::check_enable_rls(table, pg_sys::InvalidOid, true) };
     if policies == pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32 || !privileges::is_readable(table) {
@@ -67,6 +71,12 @@ fn shown(table: pg_sys::Oid, functions: Functions) -> bool {
     let parent = Some(parent).filter(|parent| !parent.is_empty());
     let [parent, tree, label] = [parent, tree, label].map(|other| other.map_or_else(|| number(child.clone()), number));
     reads(table, [parent, number(child), tree, label])
+}
+
+/// Whether the caller is a member of pg_read_all_stats, as pg_monitor is.
+fn reads_all_statistics() -> bool {
+    // SAFETY: reads a backend variable; system cache lookups.
+    unsafe { pg_sys::has_privs_of_role(pg_sys::GetUserId(), pg_sys::Oid::from(pg_sys::ROLE_PG_READ_ALL_STATS)) }
 }
 
 /// Whether the caller has SELECT on the table, or on these columns of it. None: a column that is gone. False if the table is dropped meanwhile.
@@ -130,7 +140,7 @@ fn row(
     });
     if let Some(Ok((_, columns))) = &image {
         let number = |column: Column| if column.number == 0 { columns.child.number } else { column.number };
-        if !reads(table, columns.all().map(|column| Some(number(column)))) {
+        if !reads_all_statistics() && !reads(table, columns.all().map(|column| Some(number(column)))) {
             return None;
         }
     }

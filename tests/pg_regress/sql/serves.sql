@@ -1,4 +1,4 @@
--- pg_stat_cftrag.serves and .reason: what the next call would meet, by the conditions of a call.
+-- pg_stat_cftrag.serves and .reason: what the next call would meet, by the conditions of a call; and who sees it.
 -- Needs shared memory: tests/pg_regress/schedule-image.
 SET client_min_messages = warning;
 CREATE TABLE sv (parent text, child text);
@@ -55,5 +55,19 @@ SELECT sv_counted();
 ALTER TABLE sv RENAME kid TO child;
 SELECT sv_counted();
 
-DROP TABLE sv CASCADE;
+-- Who watches sees the numbers of all tables, and no name of an entity.
+CREATE ROLE regress_cft_monitor IN ROLE pg_monitor;
+CREATE ROLE regress_cft_nobody;
+ALTER TABLE sv ENABLE ROW LEVEL SECURITY;
+CREATE SCHEMA sv_hidden;
+ALTER TABLE sv SET SCHEMA sv_hidden;
+SET ROLE regress_cft_nobody;
+SELECT edges FROM pg_stat_cftrag;
+SET ROLE regress_cft_monitor;
+SELECT edges, entities, reference_calls > 0 AS calls FROM pg_stat_cftrag;
+\set VERBOSITY sqlstate
+SELECT * FROM cft_hot_entities(1, 'sv_hidden.sv');
+RESET ROLE;
+DROP SCHEMA sv_hidden CASCADE;
 DROP FUNCTION sv_counted;
+DROP ROLE regress_cft_monitor, regress_cft_nobody;
