@@ -30,7 +30,10 @@ const FIXED: usize = 21;
 
 const COLUMNS: usize = FIXED + REASONS.len();
 
-/// `cft_stat()`: a row for each attached table that is [`shown`]. See sql/install/views.sql.
+const REFERENCE_CALLS: usize = 15;
+
+/// `cft_stat()`: a row for each attached table that is [`shown`], and one for calls about tables without a place, if there were any. See
+/// sql/install/views.sql.
 #[pg_extern(sql = false)]
 fn cft_stat(fcinfo: pg_sys::FunctionCallInfo) {
     // SAFETY: our own fcinfo.
@@ -44,6 +47,16 @@ fn cft_stat(fcinfo: pg_sys::FunctionCallInfo) {
         {
             rows.add(&mut values, &mut nulls);
         }
+    }
+    let counts = counters::placeless();
+    let calls: u64 = counts.iter().sum();
+    if calls > 0 {
+        let (mut values, mut nulls) = ([pg_sys::Datum::from(0usize); COLUMNS], [true; COLUMNS]);
+        values[REFERENCE_CALLS] = calls.into();
+        nulls[REFERENCE_CALLS] = false;
+        add_reasons(&mut values, counts);
+        nulls[FIXED..].fill(false);
+        rows.add(&mut values, &mut nulls);
     }
 }
 
@@ -191,14 +204,18 @@ fn row(
         stats.versions.into(),
     ];
     values[..FIXED].copy_from_slice(&fixed);
-    values[FIXED..].iter_mut().zip(reasons).for_each(|(value, count)| *value = count.into());
+    add_reasons(&mut values, reasons);
     let mut nulls = [false; COLUMNS];
     (nulls[2], nulls[3]) = (serves.is_none(), reason.is_none());
     (nulls[17], nulls[18]) = (!built, !built);
     Some((values, nulls))
 }
 
-/// `cft_stats_reset() -> void`: sets the counters of this database's tables to zero.
+fn add_reasons<const N: usize>(values: &mut [pg_sys::Datum; COLUMNS], reasons: [u64; N]) {
+    values[FIXED..].iter_mut().zip(reasons).for_each(|(value, count)| *value = count.into());
+}
+
+/// `cft_stats_reset() -> void`: sets the counters of this database's tables, and of tables without a place, to zero.
 #[pg_extern(sql = false)]
 fn cft_stats_reset() {
     control::attach();

@@ -3,6 +3,7 @@
 //!   +0   magic, layout, disabled      always in this place: a backend with another layout only sets `disabled`
 //!   +..  lock, area, memory_used      the directory of slots, the DSA area of all images, bytes of all chunks and logs
 //!   +..  put_off                      whether tables were put off at server start
+//!   +..  placeless                    calls about tables that found no slot, by reason
 //!   +..  slots[SLOTS]                 one per table that was asked about (slot.rs)
 //!
 //! With shared_preload_libraries, it comes from the shared memory hooks, so every process has it from its start.
@@ -46,6 +47,8 @@ pub struct Control {
     pub put_off: AtomicU32,
     /// When a process last looked for slots of what is gone (sweep.rs `make_room`), a TimestampTz.
     pub swept_at: AtomicI64,
+    /// What [`Slot::reasons`] counts, of all tables of all databases that found no slot.
+    pub placeless: [AtomicU64; 32],
     /// Guards the directory (which slot is which table's) and the creation of the area.
     pub lock: Lock,
     pub slots: [Slot; SLOTS],

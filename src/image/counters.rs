@@ -1,11 +1,12 @@
-//! How often each reason sent a call to the reference query: counted in the table's slot, or in this process if it has
-//! none.
+//! How often each reason sent a call to the reference query: counted in the table's slot; for all tables that find none,
+//! together; without shared memory, in this process.
 
-use crate::image::control;
 use crate::image::reason::Reason;
+use crate::image::{control, directory};
 use pgrx::pg_sys;
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 
 const ROOM: usize = 32;
@@ -15,28 +16,35 @@ thread_local! {
 }
 
 pub fn count(table: pg_sys::Oid, reason: Reason) {
-    if let Some((_, slot)) =
-        control::control().and_then(|control| crate::image::directory::find_or_take(control, table, false))
-    {
-        slot.reasons[reason as usize].fetch_add(1, Relaxed);
-    } else {
-        LOCAL.with_borrow_mut(|local| local.entry(u32::from(table)).or_default()[reason as usize] += 1);
-    }
+    let Some(control) = control::control() else {
+        return LOCAL.with_borrow_mut(|local| local.entry(u32::from(table)).or_default()[reason as usize] += 1);
+    };
+    let counts = directory::find_or_take(control, table, false).map_or(&control.placeless, |(_, slot)| &slot.reasons);
+    counts[reason as usize].fetch_add(1, Relaxed);
 }
 
 /// The counts of one table.
 pub fn reasons(table: pg_sys::Oid) -> [u64; ROOM] {
-    let mut counts = LOCAL.with_borrow(|local| local.get(&u32::from(table)).copied().unwrap_or_default());
-    if let Some((_, slot)) = control::control().and_then(|control| control.find(table)) {
-        counts.iter_mut().zip(&slot.reasons).for_each(|(count, shared)| *count += shared.load(Relaxed));
-    }
-    counts
+    let Some(control) = control::control() else {
+        return LOCAL.with_borrow(|local| local.get(&u32::from(table)).copied().unwrap_or_default());
+    };
+    control.find(table).map_or([0; ROOM], |(_, slot)| loaded(&slot.reasons))
 }
 
-/// Sets every counter of this database's tables to zero.
+/// The counts of all tables of all databases that found no slot.
+pub fn placeless() -> [u64; ROOM] {
+    control::control().map_or([0; ROOM], |control| loaded(&control.placeless))
+}
+
+fn loaded(counts: &[AtomicU64; ROOM]) -> [u64; ROOM] {
+    std::array::from_fn(|reason| counts[reason].load(Relaxed))
+}
+
+/// Sets every counter of this database's tables to zero, and those of tables without a slot.
 pub fn reset() {
     LOCAL.with_borrow_mut(HashMap::clear);
     let Some(control) = control::control() else { return };
+    control.placeless.iter().for_each(|count| count.store(0, Relaxed));
     for slot in control.slots.iter().filter(|slot| slot.is_here()) {
         slot.reset_counters();
     }

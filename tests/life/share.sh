@@ -45,7 +45,13 @@ SELECT format('SELECT count(*) FROM cft_context(''b'', edges => ''many_%s'')', i
 images() { sql a "SELECT count(*) FROM pg_stat_cftrag WHERE state = 'ready' AND edges::text LIKE 'many%'"; }
 is "half of the slots" "$(images)" 128
 like "a build says so" "$(try a "SELECT cft_build('many_130')")" "*54000*cftrag.owner_share*"
-exact a many_130 no_memory
+# Of the tables without a place other sessions see the calls, too (one for each so far).
+placeless() { sql a "SELECT ref_no_memory, reference_calls, state FROM pg_stat_cftrag WHERE edges IS NULL"; }
+is "calls about tables without a place" "$(placeless)" "2|2|"
+exact a many_130 "nothing counted"
+is "more calls" "$(sql a "SELECT ref_no_memory > 2 FROM pg_stat_cftrag WHERE edges IS NULL")" t
+is "which tables" "$(sql a "SELECT edges, state, serves, reason FROM pg_stat_cftrag WHERE edges::text LIKE 'many%' AND NOT serves ORDER BY edges::text")" $'many_129|none|f|no_memory\nmany_130|none|f|no_memory'
+is "reset" "$(sql a "SELECT cft_stats_reset(); SELECT count(*) FROM pg_stat_cftrag WHERE edges IS NULL")" $'\n0'
 owned late modest 100
 exact a late image
 exact a tiny image
