@@ -10,7 +10,7 @@ use crate::catalog::columns::ColumnNames;
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::name::display_name;
 use crate::catalog::registration::Functions;
-use crate::catalog::trigger_ddl::Trigger;
+use crate::catalog::trigger_ddl::{Fires, Trigger};
 use crate::catalog::{privileges, registration, registration_cache, side_table, trigger_ddl, trust};
 use crate::error;
 use crate::error::Fallible;
@@ -226,7 +226,7 @@ fn open_owned(table: pg_sys::Oid) -> Fallible<EdgesTable> {
 fn create_triggers(table: pg_sys::Oid, names: &ColumnNames, functions: Functions) -> Fallible<()> {
     let arguments: Vec<CString> = names.arguments().into_iter().map(c_string).collect(); // bounded: names of columns
     let rows = pg_sys::TRIGGER_TYPE_INSERT | pg_sys::TRIGGER_TYPE_UPDATE | pg_sys::TRIGGER_TYPE_DELETE;
-    let common = || Trigger { arguments: &arguments, always: true, replace: true, ..Trigger::on(table) };
+    let common = || Trigger { arguments: &arguments, fires: Fires::Always, replace: true, ..Trigger::on(table) };
     let row = Trigger { name: c"cftrag_row", function: functions.capture, events: rows, each_row: true, ..common() };
     let truncate = Trigger {
         name: c"cftrag_truncate",

@@ -6,10 +6,11 @@
 
 use crate::call::fmgr::Call;
 use crate::call::work_memory::Room;
-use crate::catalog::trigger_ddl::Trigger;
+use crate::catalog::trigger_ddl::{Fires, Trigger};
 use crate::catalog::{registration, trigger_ddl};
 use crate::error;
 use crate::error::Fallible;
+use crate::pg::compat::{owns_table, plain};
 use pgrx::prelude::*;
 use std::ffi::CString;
 
@@ -37,34 +38,49 @@ fn cft_register(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         never: true,
         // Not on a view: ALTER TABLE cannot enable its triggers ALWAYS, so a dump would not restore.
         // SAFETY: a system cache lookup.
-        always: unsafe { pg_sys::get_rel_relkind(table) } as u8 != pg_sys::RELKIND_VIEW,
+        fires: match unsafe { pg_sys::get_rel_relkind(table) } as u8 {
+            pg_sys::RELKIND_VIEW => Fires::OnOrigin,
+            _ => Fires::Always,
+        },
         ..Trigger::on(table)
     })
 }
 
 /// `cft_watch(relation regclass, trigger_function regprocedure) -> void`: creates triggers after each statement that changes the table; they see
-/// the changed rows as cft_new and cft_old. STRICT. Errors: CREATE TRIGGER's.
+/// the changed rows as cft_new and cft_old. If the caller owns the table, they are ENABLE ALWAYS; and since the apply worker of logical
+/// replication fires row triggers only, there are three of these besides, ENABLE REPLICA. STRICT. Errors: CREATE TRIGGER's.
 #[pg_extern(sql = false)]
 fn cft_watch(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let (Some(table), Some(function)) = (call.oid(0), call.oid(1)) else { return Ok(()) };
     let (new, old) = (Some(c"cft_new"), Some(c"cft_old"));
-    for (name, events, new_table, old_table) in [
-        (c"cftrag_rollup_insert", pg_sys::TRIGGER_TYPE_INSERT, new, None),
-        (c"cftrag_rollup_update", pg_sys::TRIGGER_TYPE_UPDATE, new, old),
-        (c"cftrag_rollup_delete", pg_sys::TRIGGER_TYPE_DELETE, None, old),
-        (c"cftrag_rollup_truncate", pg_sys::TRIGGER_TYPE_TRUNCATE, None, None),
+    // SAFETY: reads a backend variable.
+    let is_owner = owns_table(table, unsafe { plain::GetUserId() });
+    let statement = if is_owner { Fires::Always } else { Fires::OnOrigin };
+    for (name, fires, events, new_table, old_table) in [
+        (c"cftrag_rollup_insert", statement, pg_sys::TRIGGER_TYPE_INSERT, new, None),
+        (c"cftrag_rollup_update", statement, pg_sys::TRIGGER_TYPE_UPDATE, new, old),
+        (c"cftrag_rollup_delete", statement, pg_sys::TRIGGER_TYPE_DELETE, None, old),
+        (c"cftrag_rollup_truncate", statement, pg_sys::TRIGGER_TYPE_TRUNCATE, None, None),
+        (c"cftrag_rollup_insert_row", Fires::OnReplica, pg_sys::TRIGGER_TYPE_INSERT, new, None),
+        (c"cftrag_rollup_update_row", Fires::OnReplica, pg_sys::TRIGGER_TYPE_UPDATE, new, old),
+        (c"cftrag_rollup_delete_row", Fires::OnReplica, pg_sys::TRIGGER_TYPE_DELETE, None, old),
     ] {
-        trigger_ddl::create(&Trigger {
-            name,
-            function,
-            events,
-            new_table,
-            old_table,
-            replace: true,
-            ..Trigger::on(table)
-        })?;
+        let each_row = fires == Fires::OnReplica;
+        if is_owner || !each_row {
+            trigger_ddl::create(&Trigger {
+                name,
+                function,
+                events,
+                fires,
+                each_row,
+                new_table,
+                old_table,
+                replace: true,
+                ..Trigger::on(table)
+            })?;
+        }
     }
     Ok(())
 }

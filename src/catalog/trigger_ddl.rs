@@ -14,6 +14,15 @@ use pgrx::{PgList, pg_sys};
 use std::ffi::{CStr, CString, c_void};
 use std::ptr::null_mut;
 
+/// When a trigger fires: as CREATE TRIGGER makes it, or as ALTER TABLE ... ENABLE ALWAYS or REPLICA TRIGGER would have it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Fires {
+    OnOrigin = pg_sys::TRIGGER_FIRES_ON_ORIGIN,
+    Always = pg_sys::TRIGGER_FIRES_ALWAYS,
+    OnReplica = pg_sys::TRIGGER_FIRES_ON_REPLICA,
+}
+
 /// An AFTER trigger.
 pub struct Trigger<'a> {
     pub table: pg_sys::Oid,
@@ -32,8 +41,7 @@ pub struct Trigger<'a> {
     pub old_table: Option<&'a CStr>,
     /// WHEN (false).
     pub never: bool,
-    /// ENABLE ALWAYS.
-    pub always: bool,
+    pub fires: Fires,
     /// OR REPLACE.
     pub replace: bool,
 }
@@ -53,14 +61,14 @@ impl Trigger<'_> {
             new_table: None,
             old_table: None,
             never: false,
-            always: false,
+            fires: Fires::OnOrigin,
             replace: false,
         }
     }
 
-    /// Checks the rights that CREATE TRIGGER and ALTER TABLE ... ENABLE ALWAYS TRIGGER need. 42P01, 42883, 42501.
+    /// Checks the rights that CREATE TRIGGER and ALTER TABLE ... ENABLE TRIGGER need. 42P01, 42883, 42501.
     fn require_rights(&self) -> Fallible<()> {
-        if self.always {
+        if self.fires != Fires::OnOrigin {
             privileges::require_owner(self.table)?;
         }
         privileges::require_trigger(self.table)?;
@@ -129,7 +137,6 @@ pub fn create(trigger: &Trigger<'_>) -> Fallible<()> {
         (*statement).transitionRels = transitions.into_pg();
         let none = pg_sys::InvalidOid;
         let when = if trigger.never { pg_sys::makeBoolConst(false, false) } else { null_mut() };
-        let fires = if trigger.always { pg_sys::TRIGGER_FIRES_ALWAYS } else { pg_sys::TRIGGER_FIRES_ON_ORIGIN };
         pg_sys::CreateTriggerFiringOn(
             statement,
             null_mut(),
@@ -142,7 +149,7 @@ pub fn create(trigger: &Trigger<'_>) -> Fallible<()> {
             when,
             false,
             false,
-            fires as std::ffi::c_char,
+            trigger.fires as u8 as std::ffi::c_char,
         );
         pg_sys::CommandCounterIncrement();
     }

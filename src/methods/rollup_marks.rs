@@ -31,10 +31,10 @@ use pgrx::pg_sys::{BOOLOID, Datum, NAMEOID, Oid, REGCLASSOID, TEXTARRAYOID};
 use pgrx::prelude::*;
 use std::ffi::{CStr, CString, c_char};
 
-/// TRIGGER_EVENT_OPMASK, and TRIGGER_EVENT_ROW with TRIGGER_EVENT_TIMINGMASK (commands/trigger.h): in a trigger AFTER a
-/// STATEMENT the latter are 0.
+/// TRIGGER_EVENT_OPMASK, TRIGGER_EVENT_ROW, TRIGGER_EVENT_TIMINGMASK (commands/trigger.h): in a trigger AFTER a STATEMENT the latter two are 0.
 const OPERATION: u32 = 3;
-const SHAPE: u32 = 4 | 0x18;
+const ROW: u32 = 4;
+const TIMING: u32 = 0x18;
 
 /// What the statement did. [`OPERATIONS`] has them by their numbers in TRIGGER_EVENT_OPMASK.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -61,15 +61,14 @@ struct Touched<'a> {
 }
 
 /// AFTER INSERT, UPDATE, DELETE or TRUNCATE, for each statement, with transition tables cft_new and cft_old where the
-/// event has them. Errors: 39P01 (a trigger of another kind), 25001 (TRUNCATE of documents under an old snapshot),
+/// event has them; or for each row, which does nothing where the statement fires its trigger, too. Errors: 39P01 (a trigger of another kind), 25001 (TRUNCATE of documents under an old snapshot),
 /// those of the INSERT of marks.
 #[pg_extern(sql = false)]
 fn cft_rollup_changed(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo; the trigger manager's data is valid during the call.
-    let (call, trigger, data) = unsafe {
+    let (call, mut data) = unsafe {
         let call = Call::new(fcinfo);
-        let trigger = call.trigger().ok_or_else(error::not_a_marking_trigger)?;
-        (call, trigger, &*trigger)
+        (call, *call.trigger().ok_or_else(error::not_a_marking_trigger)?)
     };
     let operation = OPERATIONS[(data.tg_event & OPERATION) as usize];
     let (new, old) = (
@@ -78,7 +77,7 @@ fn cft_rollup_changed(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     );
     // SAFETY: as above; names are NUL-terminated. Without transition tables of these names, the statements below would
     // read relations so named.
-    let fits = data.tg_event & SHAPE == 0
+    let fits = data.tg_event & TIMING == 0
         && unsafe {
             let trigger = &*data.tg_trigger;
             is_named(trigger.tgnewtable, new) && is_named(trigger.tgoldtable, old)
@@ -86,6 +85,15 @@ fn cft_rollup_changed(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     if !fits {
         return Err(error::not_a_marking_trigger());
     }
+    if data.tg_event & ROW != 0 {
+        // The apply worker of logical replication gives no transition tables, and fires no trigger of statements.
+        if !data.tg_newtable.is_null() || !data.tg_oldtable.is_null() {
+            return Ok(());
+        }
+        // SAFETY: the trigger manager's data.
+        unsafe { row_as_tables(&mut data, operation) };
+    }
+    let data = &mut data;
     let functions = [internal_function(c"cft_summaries", &[]), internal_function(c"cft_summary_documents", &[])];
     // SAFETY: an open relation.
     let changed = unsafe { (*data.tg_relation).rd_id };
@@ -98,13 +106,33 @@ fn cft_rollup_changed(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: SPI is connected and finished around its use, and what it returns lives until then.
     unsafe {
         pg_sys::SPI_connect();
-        pg_sys::SPI_register_trigger_data(trigger);
+        pg_sys::SPI_register_trigger_data(data);
         for touched in &touched {
             mark(touched)?;
         }
         pg_sys::SPI_finish();
     }
     Ok(())
+}
+
+/// Gives the data of a row trigger transition tables with that row.
+///
+/// # Safety
+/// The trigger manager's data, in a trigger AFTER INSERT, UPDATE or DELETE of a row. The tables live until the current memory context is reset.
+unsafe fn row_as_tables(data: &mut pg_sys::TriggerData, operation: Operation) {
+    // SAFETY: the caller's promise: an UPDATE has both rows, INSERT and DELETE have one, in tg_trigtuple.
+    unsafe {
+        let table = |row| {
+            let table = pg_sys::tuplestore_begin_heap(false, false, pg_sys::work_mem);
+            pg_sys::tuplestore_puttuple(table, row);
+            table
+        };
+        match operation {
+            Operation::Insert => data.tg_newtable = table(data.tg_trigtuple),
+            Operation::Delete => data.tg_oldtable = table(data.tg_trigtuple),
+            _ => (data.tg_newtable, data.tg_oldtable) = (table(data.tg_newtuple), table(data.tg_trigtuple)),
+        }
+    }
 }
 
 /// `cft_rollup_write(summaries regclass, entities text[]) -> void`: remembers that this transaction has marked these entities itself.

@@ -52,7 +52,7 @@ for schema in public Cft; do
             (SELECT string_agg(r.document_id, ' ') FROM \"$schema\".cft_retrieve('zebras', NULL, mode => 'hybrid', edges => 'edges', documents => 'other.papers') AS r) FROM cftrag_internal.cft_attached_documents('other.\"Doc''s\"') AS d"
     }
     attached=$(documents src)
-    like "documents" "$attached" '*Doc*the id*about*who*which*self*one*n3*n3*the Boss*the boss*n4*sum*who says*4*7,n3*seven zebras*7'
+    like "documents" "$attached" '*Doc*the id*about*who*which*self*one*n3*n3*the Boss*the boss*n4*sum*who says*7*7,n3*seven zebras*7'
 
     sql a "CREATE DATABASE plain TEMPLATE template0"
     dump -f "$out/plain.sql"

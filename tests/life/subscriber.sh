@@ -9,6 +9,9 @@ sql a "ALTER TABLE edges REPLICA IDENTITY FULL; CREATE PUBLICATION p FOR TABLE e
 sql b "CREATE TABLE edges (note text, child text, parent text, tree text); INSERT INTO edges (tree, parent, child) VALUES ('own', 'n1', 'mine');
     SELECT cft_attach('edges', tree => 'tree'); ALTER SYSTEM SET cftrag.build_in_place_limit = 0; SELECT cft_build('edges')" >/dev/null
 exact b edges image
+# Summaries of its own: what comes marks those that are due, each change once.
+sql b "CREATE TABLE gists (entity text, gist text); SELECT cft_attach_summaries('gists', summary => 'gist', edges => 'edges'); DELETE FROM gists" >/dev/null
+due() { sql b "WITH d AS (DELETE FROM gists RETURNING entity) SELECT string_agg(DISTINCT entity, ' ' ORDER BY entity) FROM d WHERE entity ~ '^[sw]'"; }
 # From here on there are no builds: the triggers bring everything into the image.
 sql b "SELECT pg_reload_conf()" >/dev/null
 before=$(built b edges)
@@ -27,6 +30,16 @@ sql a "INSERT INTO edges VALUES ('t1', 'n3', 'new'), ('t4', 'new', 'n1'); DELETE
 follow "changes"
 sql a "BEGIN; INSERT INTO edges VALUES ('t1', 'n3', 'a1'); SAVEPOINT s; INSERT INTO edges VALUES ('t1', 'n3', 'a2'); ROLLBACK TO s; INSERT INTO edges VALUES ('t1', 'n3', 'a3'); DELETE FROM edges WHERE child = 'n2'; COMMIT"
 follow "savepoints"
+due >/dev/null
+sql a "INSERT INTO edges VALUES ('t1', 's1', 's2'), ('t1', 's2', 's3')"
+follow "marks"
+is "an INSERT marks" "$(due)" "s1 s2"
+sql a "UPDATE edges SET parent = 'w' WHERE child = 's3'"
+follow "marks of an UPDATE"
+is "an UPDATE marks" "$(due)" "s1 s2 w"
+sql a "DELETE FROM edges WHERE child = 's2'"
+follow "marks of a DELETE"
+is "a DELETE marks" "$(due)" "s1"
 # A transaction large enough to be streamed while it runs, with a subtransaction that is rolled back after it was streamed.
 sql a "BEGIN; INSERT INTO edges SELECT 'big', 'b' || n / 7, 'b' || n FROM generate_series(1, 3000) AS n; SAVEPOINT s;
     INSERT INTO edges SELECT 'gone', 'b' || n / 7, 'b' || n FROM generate_series(1, 3000) AS n; ROLLBACK TO s; DELETE FROM edges WHERE child LIKE 'b1%'; COMMIT"
@@ -43,6 +56,7 @@ follow "large delete"
 sql b "INSERT INTO edges (tree, parent, child) VALUES ('own', 'mine', 'n1')"
 follow "own change"
 is "one image from before the subscription" "$(built b edges)" "$before"
+sql b "SELECT cft_detach('gists')" >/dev/null
 # TRUNCATE gives the table a new file; the reference query answers until the owner builds a new image.
 sql a "TRUNCATE edges; INSERT INTO edges VALUES ('t1', 'a', 'b'), ('t1', 'b', 'c')"
 until_true "$PATIENCE" same_rows || note 'truncate does not follow'

@@ -183,7 +183,8 @@ RETURNS text[] LANGUAGE c STABLE COST 5
 AS 'MODULE_PATHNAME', 'cft_rollup_mine_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_rollup_mine(text[], regclass) IS 'those of the entities that this transaction has marked itself';
 
--- The trigger on an edges table (the parents become due), on documents (the entities they are about), or on a table that is both. Runs once a statement.
+-- The trigger on an edges table (the parents become due), on documents (the entities they are about), or on a table that is both. Runs once a statement;
+-- in the apply worker of logical replication, which has no statements, once a row.
 CREATE FUNCTION cftrag_internal.cft_rollup_changed()
 RETURNS trigger LANGUAGE c SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'cft_rollup_changed_wrapper';

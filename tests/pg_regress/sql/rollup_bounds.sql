@@ -101,4 +101,15 @@ SELECT mine();
 COMMIT;
 SELECT mine();
 DROP FUNCTION mine;
+
+-- What comes by replication marks, too, and once; by the triggers of rows only where those of statements do not fire (life: subscriber).
+SELECT tgname, tgenabled FROM pg_trigger WHERE tgrelid = 'own'::regclass AND tgname LIKE 'cftrag_rollup%' ORDER BY 1;
+TRUNCATE own, own_summaries;
+SET session_replication_role = replica;
+INSERT INTO own VALUES ('a', 'b'), ('b', 'c');
+COPY own FROM stdin (DELIMITER ',');
+c,d
+\.
+RESET session_replication_role;
+SELECT entity, count(*) FROM own_summaries GROUP BY 1 ORDER BY 1;
 DROP TABLE own, own_summaries CASCADE;
