@@ -119,6 +119,30 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_rollup_add(text[], regclass, name, name) IS 'sees to it that entities are marked when this transaction has ended';
 
+-- Leaves one mark of each entity's, as far as no worker has locked them, while nobody writes to edges or documents. What several marks of an entity ask
+-- for (rule 4) is done here: what is above it is marked.
+CREATE FUNCTION cftrag_internal.cft_rollup_merge(forest regclass, summaries regclass, entity name, summary name)
+RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    several text[];
+BEGIN
+    EXECUTE cftrag_internal.cft_summaries_sql(
+        'SELECT array_agg(m.name) FROM (SELECT s.%2$I::text COLLATE "C" FROM %1$s AS s WHERE s.%2$I IS NOT NULL AND s.%3$I IS NULL GROUP BY 1 HAVING count(*) > 1) AS m(name)',
+        summaries, entity, summary) INTO several;
+    IF several IS NULL THEN
+        RETURN;
+    END IF;
+    PERFORM cftrag_internal.cft_rollup_add(ARRAY(SELECT u.name FROM unnest(cftrag_internal.cft_rollup_up(several, forest)) AS u(name)
+                                                 EXCEPT SELECT u.name FROM unnest(several) AS u(name)), summaries, entity, summary);
+    EXECUTE cftrag_internal.cft_summaries_sql(
+        'WITH l AS MATERIALIZED (
+             SELECT s.ctid AS at, s.%2$I::text COLLATE "C" AS name FROM %1$s AS s WHERE s.%2$I = ANY ($1) AND s.%3$I IS NULL AND s.ctid <> ALL ($2) FOR UPDATE SKIP LOCKED
+         )
+         DELETE FROM %1$s AS s WHERE s.ctid = ANY (ARRAY(SELECT n.at FROM (SELECT l.at, row_number() OVER (PARTITION BY l.name ORDER BY l.at) AS n FROM l) AS n WHERE n.n > 1))',
+        summaries, entity, summary) USING several, cftrag_internal.cft_rollup_held(summaries);
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_rollup_merge(regclass, regclass, name, name) IS 'takes away marks of entities that have several, but one';
+
 -- Marks the ancestors of entities whose marks were taken, if the transactions that marked the entities did not mark them (rule 4). Skips except_of.
 CREATE FUNCTION cftrag_internal.cft_rollup_spread(entities text[], marked_by text[], except_of text[], forest regclass, summaries regclass, entity name, summary name)
 RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$

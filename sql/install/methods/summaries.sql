@@ -233,6 +233,7 @@ BEGIN
           WHERE NOT EXISTS (SELECT FROM %1$s AS s WHERE s.%2$I::text = z.name) ORDER BY 1',
         summaries, entity, summary, cftrag_internal.cft_edges_sql(f.edges, f.parent, f.child))
     USING leaves;
+    PERFORM cftrag_internal.cft_rollup_merge(f.edges, summaries, entity, summary);
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_attach_summaries(regclass, name, name, name, regclass, regclass, boolean) IS 'what cft_attach_summaries calls';
 
