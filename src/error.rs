@@ -2,6 +2,7 @@
 //!
 //! ERROR: lower case, no full stop, the value in quotes. DETAIL and HINT: sentences. Our own bugs panic (XX000).
 
+use crate::pg::shm::Shm;
 pub use pgrx::pg_sys::panic::ErrorReport as Report;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::PgSqlErrorCode as Code;
@@ -395,6 +396,29 @@ pub fn out_of_memory(limit_kb: i32) -> ErrorReport {
             crate::guc::OWNER_SHARE.get()
         ))
         .set_hint("Raise cftrag.memory_limit or cftrag.owner_share, SELECT pg_reload_conf(), then call cft_build again.")
+}
+
+/// The system's dynamic shared memory ran out before `cftrag.memory_limit` was reached.
+pub fn system_memory(shm: Option<Shm>, limit_kb: i32) -> ErrorReport {
+    let kb = |bytes: u64| bytes / 1024;
+    let detail = match shm {
+        Some(shm) => format!(
+            "/dev/shm has {} kB, of which {} kB are free; cftrag.memory_limit is {limit_kb} kB.",
+            kb(shm.all),
+            kb(shm.free)
+        ),
+        None => format!("cftrag.memory_limit is {limit_kb} kB."),
+    };
+    report(Code::ERRCODE_OUT_OF_MEMORY, "the system has not enough shared memory for the image".into())
+        .set_detail(detail)
+        .set_hint("Make /dev/shm larger (Docker: --shm-size; else: mount -o remount,size=... /dev/shm), then call cft_build again.")
+}
+
+/// At attach and at the server's start.
+pub fn warning_shm(shm_kb: u64, limit_kb: i32) {
+    report(Code::ERRCODE_WARNING, format!("/dev/shm has {shm_kb} kB, less than cftrag.memory_limit, {limit_kb} kB"))
+        .set_hint("Images that do not fit make parallel queries fail, too. Make /dev/shm larger (Docker: --shm-size), or lower cftrag.memory_limit.")
+        .report(pgrx::PgLogLevel::WARNING);
 }
 
 pub fn triggers_missing(table: &str, attach: &str) -> ErrorReport {

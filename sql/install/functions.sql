@@ -177,7 +177,7 @@ COMMENT ON FUNCTION cft_stats_reset() IS 'sets the counters of pg_stat_cftrag to
 REVOKE ALL ON FUNCTION cft_stats_reset() FROM PUBLIC;
 
 CREATE FUNCTION cftrag_internal.cft_progress()
-RETURNS TABLE(edges regclass, phase text, edges_done bigint, edges_total bigint, started timestamptz, builder integer, waits_for integer)
+RETURNS TABLE(edges regclass, phase text, edges_done bigint, edges_total bigint, started timestamptz, builder integer, waits_for integer, waits_for_xid xid)
 LANGUAGE c VOLATILE PARALLEL RESTRICTED ROWS 1
 AS 'MODULE_PATHNAME', 'cft_progress_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_progress() IS 'builds of images that are under way, of attached tables that the caller may read';

@@ -65,7 +65,9 @@ COMMENT ON VIEW pg_stat_cftrag_databases IS
 'places and shared memory that the tables of each database have; gone: of tables or databases that were dropped, freed when the next build needs them';
 GRANT SELECT ON pg_stat_cftrag_databases TO PUBLIC;
 
-CREATE VIEW pg_stat_progress_cftrag AS SELECT * FROM cftrag_internal.cft_progress();
+CREATE VIEW pg_stat_progress_cftrag AS
+SELECT p.edges, p.phase, p.edges_done, p.edges_total, p.started, p.builder, p.waits_for, x.gid AS waits_for_gid
+  FROM cftrag_internal.cft_progress() AS p LEFT JOIN pg_catalog.pg_prepared_xacts AS x ON x.transaction OPERATOR(pg_catalog.=) p.waits_for_xid;
 COMMENT ON VIEW pg_stat_progress_cftrag IS
-'builds of images that are under way; edges_total is an estimate, waits_for the process whose transaction is waited for';
+'builds of images that are under way; edges_total is an estimate, waits_for the process whose transaction is waited for, waits_for_gid the prepared transaction';
 GRANT SELECT ON pg_stat_progress_cftrag TO PUBLIC;

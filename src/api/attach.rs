@@ -15,6 +15,7 @@ use crate::catalog::{privileges, registration, registration_cache, side_table, t
 use crate::error;
 use crate::error::Fallible;
 use crate::pg::encoding;
+use crate::pg::shm;
 use pgrx::prelude::*;
 use std::ffi::CString;
 
@@ -69,6 +70,9 @@ fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
             error::notice_not_in_texts(&table.name(), &attach_line(&table, &labelled), labelled.label.is_some());
         }
         _ => {}
+    }
+    if let Some(kb) = shm::too_small() {
+        error::warning_shm(kb, crate::guc::MEMORY_LIMIT.get());
     }
     drop(table);
     drop_triggers(oid, functions)?;

@@ -14,7 +14,7 @@ use crate::error;
 use crate::error::Fallible;
 use crate::image::control::Control;
 use crate::pg::contain::Quiet;
-use crate::pg::latch;
+use crate::pg::{latch, shm};
 use pgrx::prelude::*;
 use std::sync::atomic::Ordering::SeqCst;
 
@@ -169,6 +169,7 @@ fn by_worker(control: &'static Control, table: EdgesTable, functions: Functions,
     match BuildOutcome::of(outcome(), worker.asker) {
         BuildOutcome::Built => Ok(true),
         BuildOutcome::Memory => Err(error::out_of_memory(crate::guc::MEMORY_LIMIT.get())),
+        BuildOutcome::System => Err(error::system_memory(shm::of_system(), crate::guc::MEMORY_LIMIT.get())),
         BuildOutcome::Yielded if last => Err(error::load_yielded(&name)),
         BuildOutcome::Yielded => {
             latch::nap();

@@ -41,11 +41,11 @@ fn cft_databases(fcinfo: pg_sys::FunctionCallInfo) {
 
 fn sums(control: &Control) -> BTreeMap<u32, Sums> {
     let mut all = BTreeMap::<u32, Sums>::new();
-    for slot in control.slots.iter().filter(|slot| slot.table.load(SeqCst) != 0) {
+    for (index, slot) in control.slots.iter().enumerate().filter(|(_, slot)| slot.table.load(SeqCst) != 0) {
         let of = all.entry(slot.database.load(Relaxed)).or_default();
         of.places += 1;
         of.images += i32::from(slot.holds_image());
-        of.gone += i32::from(sweep::is_gone(slot));
+        of.gone += i32::from(sweep::is_gone(control, index));
         of.bytes += held(slot);
     }
     all

@@ -121,7 +121,7 @@ fn cft_progress(fcinfo: pg_sys::FunctionCallInfo) {
         if phase == 0 || phase >= PHASES.len() {
             continue;
         }
-        let waits_for = p.waits_for.load(SeqCst);
+        let (waits_for, waits_for_xid) = (p.waits_for.load(SeqCst), p.waits_for_xid.load(SeqCst));
         let mut values = [
             pg_sys::Datum::from(table),
             text_datum(PHASES[phase].as_bytes()),
@@ -130,8 +130,9 @@ fn cft_progress(fcinfo: pg_sys::FunctionCallInfo) {
             pg_sys::Datum::from(p.started.load(SeqCst)),
             pg_sys::Datum::from(slot.builder.load(SeqCst) as i32),
             pg_sys::Datum::from(waits_for as i32),
+            pg_sys::Datum::from(waits_for_xid),
         ];
-        rows.add(&mut values, &mut [false, false, false, false, false, false, waits_for == 0]);
+        rows.add(&mut values, &mut [false, false, false, false, false, false, waits_for == 0, waits_for_xid == 0]);
     }
 }
 

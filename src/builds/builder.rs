@@ -9,10 +9,11 @@
 use crate::catalog::edges_table::EdgesTable;
 use crate::error;
 use crate::error::{Fallible, LoadLost};
+use crate::image::chunks::{SHORTAGE, Shortage};
 use crate::image::control::Control;
 use crate::image::slot::{BuilderMark, Header, SWEEPER, Slot};
-use crate::image::{chunks, control, quota, slot};
-use crate::pg::lock_holders;
+use crate::image::{chunks, control, quota, slot, trim};
+use crate::pg::{lock_holders, shm};
 use cftrag_core::{Image, Memory, chunk_bytes};
 use pgrx::prelude::*;
 use pgrx::{PgTryBuilder, pg_sys};
@@ -72,7 +73,7 @@ pub fn alone(control: &Control, table: pg_sys::Oid, work: impl FnOnce(usize) -> 
     abandon();
     match &result {
         Ok(()) => slot.short_until.store(0, SeqCst),
-        Err(_) if OUTCOME.get() == BuildOutcome::Memory => slot.put_off(),
+        Err(_) if [BuildOutcome::Memory, BuildOutcome::System].contains(&OUTCOME.get()) => slot.put_off(),
         Err(_) => {}
     }
     result.map_err(|report| Refused::Failed(Box::new(report)))
@@ -89,6 +90,9 @@ fn abandon() {
         slot.worker.store(0, SeqCst);
         for (i, token) in tokens.iter().enumerate() {
             chunks::release(control, *token, chunk_bytes(i));
+        }
+        if OUTCOME.get() == BuildOutcome::System && !tokens.is_empty() {
+            trim::trim(control);
         }
         slot.build_bytes.store(0, SeqCst);
         if slot.write(|_| slot.loading.swap(0, SeqCst)) != 0 {
@@ -131,12 +135,25 @@ pub fn publish(control: &Control, index: usize, header: Header, ready: impl FnOn
     })
 }
 
+/// Notes that shared memory ran out, and says which.
+fn no_memory() -> error::Report {
+    match SHORTAGE.get() {
+        Shortage::Limit => {
+            note_outcome(BuildOutcome::Memory);
+            error::out_of_memory(crate::guc::MEMORY_LIMIT.get())
+        }
+        Shortage::System => {
+            note_outcome(BuildOutcome::System);
+            error::system_memory(shm::of_system(), crate::guc::MEMORY_LIMIT.get())
+        }
+    }
+}
+
 /// Adds a chunk to an image that is not published yet.
 pub fn grow(control: &Control, memory: &mut Memory) -> Fallible<u64> {
     let number = memory.mapped();
     let Some((token, base)) = chunk(control, number) else {
-        note_outcome(BuildOutcome::Memory);
-        return Err(error::out_of_memory(crate::guc::MEMORY_LIMIT.get()));
+        return Err(no_memory());
     };
     UNDER_WAY.with_borrow_mut(|u| {
         u.as_mut().map(|(index, tokens)| {
@@ -177,12 +194,23 @@ pub enum BuildOutcome {
     NoPlace = 6,
     /// Writers kept the table busy for as long as the build would wait.
     Waited = 7,
+    /// The system has no more shared memory.
+    System = 8,
 }
 
 impl BuildOutcome {
     /// Decodes the slot's `word` for that asker; `None` if its build has not ended, or if another asker's build has ended since.
     pub fn of(word: u64, asker: u64) -> Self {
-        let all = [Self::Built, Self::Memory, Self::Refused, Self::Busy, Self::Yielded, Self::NoPlace, Self::Waited];
+        let all = [
+            Self::Built,
+            Self::Memory,
+            Self::Refused,
+            Self::Busy,
+            Self::Yielded,
+            Self::NoPlace,
+            Self::Waited,
+            Self::System,
+        ];
         all.into_iter().find(|outcome| word == outcome.word(asker)).unwrap_or(Self::None)
     }
 
@@ -202,7 +230,7 @@ pub fn leave(table: pg_sys::Oid) -> Fallible<()> {
 }
 
 /// Pause between two looks at all the server's locks.
-const LOCK_POLL: Duration = Duration::from_millis(50);
+pub const LOCK_POLL: Duration = Duration::from_millis(50);
 
 /// An error if another session waits for our lock on the table, SHARE or ACCESS SHARE, or for this worker to leave the database.
 pub fn give_way(table: &EdgesTable, lock: pg_sys::LOCKMODE) -> Fallible<()> {

@@ -15,7 +15,7 @@ use crate::catalog::registration;
 use crate::catalog::registration::Functions;
 use crate::error;
 use crate::image::control;
-use crate::pg::{background_worker, compat, latch, lock_holders};
+use crate::pg::{background_worker, compat, latch, lock_holders, shm};
 use pgrx::prelude::*;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
@@ -59,6 +59,9 @@ extern "C-unwind" fn cftrag_launcher(_arg: pg_sys::Datum) {
         background_worker::pin();
         pg_sys::BackgroundWorkerUnblockSignals();
         pg_sys::BackgroundWorkerInitializeConnection(std::ptr::null(), std::ptr::null(), 0);
+    }
+    if let Some(kb) = shm::too_small() {
+        background_worker::transaction(|| error::warning_shm(kb, crate::guc::MEMORY_LIMIT.get()));
     }
     let databases =
         if crate::guc::BUILD_ON_START.get() { background_worker::transaction(databases) } else { Vec::new() };

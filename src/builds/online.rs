@@ -30,7 +30,7 @@ use crate::pg::{background_worker, compat, lock_holders};
 use cftrag_core::Memory;
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
-use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
 
 /// How long the load waits for transactions that write to the table; then it gives up and frees what it captured.
@@ -190,28 +190,33 @@ fn scan_and_apply(
 
 /// Waits until every transaction that now holds a lock to write to the table has ended, prepared ones included.
 fn wait_for_writers(slot: &Slot, job: &Job) -> Fallible<()> {
-    let (progress, begun) = (&slot.progress, Instant::now());
+    let begun = Instant::now();
     for writer in lock_holders::writers(job.table) {
-        progress.waits_for.store(compat::process_of(&writer), Relaxed);
-        progress.waits_for_xid.store(compat::prepared_xid(&writer), Relaxed);
+        slot.progress.wait_for(&writer);
         // SAFETY: asks whether that virtual transaction still runs, without waiting.
         while !unsafe { pg_sys::VirtualXactLock(writer, false) } {
             job.patient(slot, begun)?;
             pause();
         }
     }
-    progress.waits_for.store(0, Relaxed);
-    progress.waits_for_xid.store(0, Relaxed);
+    slot.progress.wait_for_none();
     Ok(())
 }
 
 /// Opens the table, with the scan's lock, without queueing for it: a process that holds no lock and queues for none cannot deadlock, and a stronger lock (a
 /// prepared transaction's, say) delays only the table it is on.
 fn opened(slot: &Slot, job: &Job) -> Fallible<EdgesTable> {
-    let begun = Instant::now();
+    let (begun, mut looked) = (Instant::now(), None::<Instant>);
     loop {
         if let Some(table) = EdgesTable::try_open(job.table) {
+            slot.progress.wait_for_none();
             return Ok(table);
+        }
+        if looked.is_none_or(|looked| looked.elapsed() > builder::LOCK_POLL) {
+            looked = Some(Instant::now());
+            lock_holders::lockers(job.table)
+                .first()
+                .map_or_else(|| slot.progress.wait_for_none(), |one| slot.progress.wait_for(one));
         }
         // SAFETY: a system cache lookup.
         if unsafe { pg_sys::get_rel_namespace(job.table) } == pg_sys::InvalidOid {

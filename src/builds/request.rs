@@ -2,6 +2,7 @@
 
 #![expect(unsafe_code, reason = "background workers")]
 
+use crate::builds::builder;
 use crate::builds::online::UNASKED;
 use crate::builds::worker_limit;
 use crate::catalog::edges_table::EdgesTable;
@@ -20,9 +21,6 @@ pub struct Worker {
     handle: Handle,
     pub asker: u64,
 }
-
-/// Pause between two searches of all the server's locks.
-const LOCK_POLL: Duration = Duration::from_millis(50);
 
 /// Starts a worker for the table; None if max_worker_processes is exhausted.
 pub fn start(table: pg_sys::Oid, functions: Functions) -> Option<Worker> {
@@ -108,7 +106,7 @@ pub fn wait_until(control: &Control, table: pg_sys::Oid, ended: impl Fn() -> boo
             return Waited::TimedOut;
         }
         let locking = |slot: &Slot| slot.progress.phase.load(SeqCst) == slot::LOCKING;
-        if looked.elapsed() > LOCK_POLL && control.find(table).is_some_and(|(_, slot)| locking(slot)) {
+        if looked.elapsed() > builder::LOCK_POLL && control.find(table).is_some_and(|(_, slot)| locking(slot)) {
             looked = Instant::now();
             lock_holders::join_lockers(table);
         }

@@ -19,7 +19,9 @@ pub fn text_of(table: &EdgesTable, column: &str) -> String {
 pub fn as_text(value: &str, type_oid: u32) -> String {
     let type_oid = pg_sys::Oid::from(type_oid);
     if !trust::is_builtin(type_oid) {
-        return format!("(CASE WHEN pg_catalog.num_nulls({value}) = 0 THEN pg_catalog.concat({value}) END)");
+        return format!(
+            "(CASE WHEN pg_catalog.num_nulls({value}) OPERATOR(pg_catalog.=) 0 THEN pg_catalog.concat({value}) END)"
+        );
     }
     // A cast gives the same text, and can use an index on that expression. Other types of the server have a built-in
     // cast to text; for these a superuser can create one.

@@ -45,7 +45,7 @@ impl Mapped {
 }
 
 /// The area of all images, in this process; created when first needed. Raises when memory is short, so contain it.
-fn area(control: &Control) -> *mut pg_sys::dsa_area {
+pub fn area(control: &Control) -> *mut pg_sys::dsa_area {
     let known = AREA.get();
     if !known.is_null() {
         return known;
@@ -95,12 +95,27 @@ fn largest_segment() -> usize {
     (guc::MEMORY_LIMIT.get() as usize * 1024 / 64).max(16 << 20)
 }
 
+/// What ran out.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Shortage {
+    /// cftrag.memory_limit, or the owner's share of it.
+    Limit,
+    /// The system's dynamic shared memory.
+    System,
+}
+
+thread_local! {
+    /// Why the last allocation of this process failed, if it did.
+    pub static SHORTAGE: Cell<Shortage> = const { Cell::new(Shortage::Limit) };
+}
+
 /// Allocates a chunk; returns its dsa_pointer and its address here. None if cftrag.memory_limit or the system's memory
 /// is exhausted.
 pub fn allocate(control: &Control, bytes: usize) -> Option<(u64, NonNull<u8>)> {
     let limit = guc::MEMORY_LIMIT.get() as u64 * 1024;
     let _unbroken = Unbroken::enter();
     let noted = Noted::of(control, bytes);
+    SHORTAGE.set(if noted.all > limit { Shortage::Limit } else { Shortage::System });
     if noted.all > limit {
         return None;
     }
@@ -112,7 +127,7 @@ pub fn allocate(control: &Control, bytes: usize) -> Option<(u64, NonNull<u8>)> {
         }
         // SAFETY: pinned area; a pointer just allocated has an address.
         unsafe {
-            let token = pg_sys::dsa_allocate_extended(area, bytes, flags);
+            let token = control.allocating.with(SHARED, || pg_sys::dsa_allocate_extended(area, bytes, flags));
             (token != 0).then(|| (token, pg_sys::dsa_get_address(area, token)))
         }
     });

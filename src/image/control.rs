@@ -49,6 +49,8 @@ pub struct Control {
     pub swept_at: AtomicI64,
     /// What [`Slot::reasons`] counts, of all tables of all databases that found no slot.
     pub placeless: [AtomicU64; 32],
+    /// Shared by who allocates, exclusive while the area is trimmed (trim.rs).
+    pub allocating: Lock,
     /// Guards the directory (which slot is which table's) and the creation of the area.
     pub lock: Lock,
     pub slots: [Slot; SLOTS],
@@ -77,6 +79,7 @@ unsafe extern "C-unwind" fn init(block: *mut std::ffi::c_void) {
         let tranche = pg_sys::LWLockNewTrancheId();
         (*control).tranche.store(tranche as u32, Ordering::Relaxed);
         (*control).lock.init(tranche);
+        (*control).allocating.init(tranche);
         for slot in &(*control).slots {
             for lock in slot.locks() {
                 lock.init(tranche);

@@ -18,3 +18,4 @@ pub mod reason;
 pub mod settle;
 pub mod slot;
 pub mod sweep;
+pub mod trim;

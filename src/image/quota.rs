@@ -9,7 +9,7 @@
 
 use crate::guc;
 use crate::image::chunks;
-use crate::image::chunks::{MAPPED, read, release, write_if_mapped};
+use crate::image::chunks::{MAPPED, SHORTAGE, Shortage, read, release, write_if_mapped};
 use crate::image::control::{Control, SLOTS};
 use crate::image::slot::Slot;
 use crate::pg::contain;
@@ -72,6 +72,7 @@ pub fn allocate(control: &Control, index: usize, bytes: usize) -> Option<(u64, N
     let mine = control.slots[index].owner.load(Relaxed);
     let held: u64 = of_owner(control, mine).map(Slot::held).sum();
     let share = share_of(guc::MEMORY_LIMIT.get() as u64 * 1024);
+    SHORTAGE.set(Shortage::Limit);
     (held + bytes as u64 <= share).then(|| chunks::allocate(control, bytes)).flatten()
 }
 

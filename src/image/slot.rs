@@ -22,6 +22,7 @@ use crate::catalog::pg_trigger::TriggerKey;
 use crate::catalog::roles;
 use crate::error::Damage;
 use crate::image::lock::{ImageLock, Reads};
+use crate::pg::compat;
 use crate::pg::compat::Locator;
 use crate::pg::lwlock::Lock;
 use cftrag_core::{Counters, Settled};
@@ -195,6 +196,19 @@ pub struct Progress {
     pub started: AtomicI64,
 }
 
+impl Progress {
+    /// Shows that the build waits for that transaction.
+    pub fn wait_for(&self, transaction: &pg_sys::VirtualTransactionId) {
+        self.waits_for.store(compat::process_of(transaction), Relaxed);
+        self.waits_for_xid.store(compat::prepared_xid(transaction), Relaxed);
+    }
+
+    pub fn wait_for_none(&self) {
+        self.waits_for.store(0, Relaxed);
+        self.waits_for_xid.store(0, Relaxed);
+    }
+}
+
 /// Phases of a build, in order, except that the last comes before either scan; 0 is none.
 pub const PHASES: [&str; 7] = [
     "",
@@ -305,8 +319,7 @@ impl Slot {
         p.started.store(unsafe { pg_sys::GetCurrentTimestamp() }, Relaxed);
         p.done.store(0, Relaxed);
         p.total.store(bytes / ROW_BYTES, Relaxed);
-        p.waits_for.store(0, Relaxed);
-        p.waits_for_xid.store(0, Relaxed);
+        p.wait_for_none();
         p.phase.store(phase, SeqCst);
     }
 

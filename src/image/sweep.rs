@@ -10,7 +10,7 @@ use crate::catalog::registration;
 use crate::catalog::registration::Functions;
 use crate::image::chunks;
 use crate::image::control::Control;
-use crate::image::slot::{BuilderMark, SWEEPER, Slot, State};
+use crate::image::slot::{BuilderMark, SWEEPER, State};
 use crate::pg::lwlock::EXCLUSIVE;
 use pgrx::pg_sys;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -23,15 +23,16 @@ pub fn sweep(control: &Control, functions: Functions) {
             // Another session may have attached it a moment ago.
             true if sure => !registration::attached_tables(functions).contains(&pg_sys::Oid::from(table)),
             true => !attached.contains(&pg_sys::Oid::from(table)),
-            false => is_gone(&control.slots[index]),
+            false => is_gone(control, index),
         });
     }
 }
 
 /// Whether the slot's database or table is gone, or, in another database, the table's file.
-pub fn is_gone(slot: &Slot) -> bool {
+pub fn is_gone(control: &Control, index: usize) -> bool {
+    let slot = &control.slots[index];
     let (database, table) = (slot.database.load(Relaxed), slot.table.load(SeqCst));
-    !exists(database, table) || !is_here(database) && has_no_file(slot)
+    !exists(database, table) || !is_here(database) && has_no_file(control, index)
 }
 
 /// Frees the slots of what is gone, and every slot without an image: losing its counters matters less than another
@@ -45,7 +46,7 @@ pub fn make_room(control: &Control, at_once: bool) -> bool {
     }
     control.swept_at.store(now, SeqCst);
     for (index, slot) in control.slots.iter().enumerate() {
-        free_if(control, index, |_, _, _| !slot.holds_image() || is_gone(slot));
+        free_if(control, index, |_, _, _| !slot.holds_image() || is_gone(control, index));
     }
     true
 }
@@ -54,10 +55,12 @@ pub fn make_room(control: &Control, at_once: bool) -> bool {
 const SWEEP_MICROSECONDS: i64 = 1_000_000;
 
 /// Whether the file of the table that the slot's image was built from is gone, or empty although the image is not.
-fn has_no_file(slot: &Slot) -> bool {
-    let file = slot.read(|header| (header.state == State::Ready).then_some(header.key.locator));
+fn has_no_file(control: &Control, index: usize) -> bool {
+    let file = control.slots[index].read(|header| (header.state == State::Ready).then_some(header.key.locator));
     file.is_some_and(|file| match std::fs::metadata(file.path()) {
-        Ok(found) => found.len() == 0,
+        Ok(found) => {
+            found.len() == 0 && chunks::read(control, index, |_, image| image.stats().entities > 0).unwrap_or(true)
+        }
         Err(error) => error.kind() == std::io::ErrorKind::NotFound,
     })
 }

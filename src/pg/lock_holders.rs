@@ -83,7 +83,12 @@ pub fn join_writers(table: pg_sys::Oid) {
 
 /// Waits for the end of transactions that keep a worker from its scan's lock.
 pub fn join_lockers(table: pg_sys::Oid) {
-    join(holders(table, KEEPS_A_WORKER_OUT));
+    join(lockers(table));
+}
+
+/// Transactions that keep a worker from its scan's lock, prepared ones included.
+pub fn lockers(table: pg_sys::Oid) -> Vec<Transaction> {
+    holders(table, KEEPS_A_WORKER_OUT)
 }
 
 fn join(transactions: Vec<Transaction>) {

@@ -21,6 +21,7 @@ open w a; open b a
 ask w "BEGIN; INSERT INTO edges VALUES ('t1', 'n1', 'new1'); DELETE FROM edges WHERE child = 'n7';" >/dev/null
 send b "SELECT cft_build('edges');"
 until_true "$PATIENCE" phase 'waiting for writers' || note "the build does not wait for the writer"
+is "no prepared transaction" "$(try a "SELECT count(waits_for_gid) FROM pg_stat_progress_cftrag")" 0
 is "the build waits for the writer" "$(try a "SELECT waits_for FROM pg_stat_progress_cftrag")" "$(pid_of w)"
 is "a write beside it" "$(try a "SET statement_timeout = '10s'; INSERT INTO edges VALUES ('t1', 'n1', 'new2'); DELETE FROM edges WHERE child = 'n4000'; UPDATE edges SET parent = 'new2' WHERE child = 'n12'")" ""
 exact a edges image "$names"
@@ -39,6 +40,15 @@ ask r "ROLLBACK;" >/dev/null
 exact a edges image "$names"; sound "after a rollback"
 is "commit prepared" "$(try a "COMMIT PREPARED 'x'")" ""
 exact a edges image "$names"; sound "after a prepared transaction"
+
+# A prepared transaction, of the very session that waits for the build, is shown by its gid.
+ask b "BEGIN; INSERT INTO edges VALUES ('t1', 'n2', 'mine'); PREPARE TRANSACTION 'mine';" >/dev/null
+send b "SELECT cft_build('edges');"
+until_true "$PATIENCE" phase 'waiting for writers' || note "the build does not wait for a prepared transaction"
+is "the gid" "$(try a "SELECT waits_for, waits_for_gid FROM pg_stat_progress_cftrag")" "|mine"
+is "commit prepared" "$(try a "COMMIT PREPARED 'mine'")" ""
+is "cft_build" "$(answer b)" ""
+exact a edges image "$names"
 
 # No deadlock: while DDL waits for the writer, the builder holds no lock that the DDL needs.
 ask w "BEGIN; INSERT INTO edges VALUES ('t1', 'n2', 'new4');" >/dev/null

@@ -168,7 +168,7 @@ COMMENT ON FUNCTION cftrag_internal.cft_refuse_family(regclass) IS 'the error ab
 
 CREATE FUNCTION cftrag_internal.cft_edges_sql(edges regclass, parent name, child name)
 RETURNS text LANGUAGE sql STABLE PARALLEL SAFE COST 20 SET search_path = pg_catalog, pg_temp AS $$
-    SELECT format('SELECT %1$s COLLATE "C" AS parent, %2$s COLLATE "C" AS child FROM %3$s AS r WHERE %1$s COLLATE "C" <> %2$s',
+    SELECT format('SELECT %1$s COLLATE "C" AS parent, %2$s COLLATE "C" AS child FROM %3$s AS r WHERE %1$s COLLATE "C" OPERATOR(pg_catalog.<>) %2$s',
                   cftrag_internal.cft_as_text('r.' || quote_ident(parent), edges, parent), cftrag_internal.cft_as_text('r.' || quote_ident(child), edges, child), edges)
 $$;
 COMMENT ON FUNCTION cftrag_internal.cft_edges_sql(regclass, name, name) IS 'a query for the parents and children of an edges table, as SQL';

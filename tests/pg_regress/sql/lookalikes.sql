@@ -23,6 +23,9 @@ CREATE TABLE data.labels (entity text, label text);
 CREATE TABLE data.sums (entity text, summary text);
 CREATE TABLE data.pairs (entity text, document_id int);
 INSERT INTO data.pairs VALUES ('leaf', 1);
+CREATE TYPE data.kind AS ENUM ('root', 'leaf');
+CREATE TABLE data.kinds (parent data.kind, child data.kind);
+INSERT INTO data.kinds VALUES ('root', 'leaf'), ('root', NULL);
 
 -- What users call: each once at least, in all its ways. Each statement is one column, cast to text.
 CREATE TABLE data.calls (n int GENERATED ALWAYS AS IDENTITY, call text);
@@ -86,6 +89,7 @@ public.cft_descendants('right'::text, 'data.edges'::regclass, NULL::text[])
 public.cft_descendants('{right}'::text[], 'data.edges'::regclass, NULL::text[])
 public.cft_check_edges('data.edges'::regclass)
 public.cft_filter_relations('data.edges'::regclass, 'parent'::name, 'child'::name, 'tree'::name)
+public.cft_filter_relations('data.kinds'::regclass, 'parent'::name, 'child'::name, NULL::name)
 public.cft_extract_relations('A leaf is a part of a tree.'::text, false::boolean)
 public.cft_build_hierarchy('data.edges'::regclass, 'parent'::name, 'child'::name, NULL::name, 3::int)
 public.cft_attach_summaries('data.sums'::regclass, 'entity'::name, 'summary'::name, NULL::name, 'data.edges'::regclass, 'data.docs'::regclass, true::boolean)

@@ -1,0 +1,71 @@
+//! Gives the memory of a failed build back to the system, so that others find it: parallel queries use the same /dev/shm.
+//!
+//! A DSA area gives a segment back only when the last of its small objects is freed, not after a large one such as a chunk
+//! (dsa.c, `destroy_superblock`). So this takes all free memory in small objects, and frees them. Nobody else has mapped
+//! the segments of a build that failed; those of images that served are kept for the next ones, since the sessions that
+//! have mapped them would keep them from the system anyway.
+
+#![expect(unsafe_code, reason = "dynamic shared memory")]
+
+use crate::image::chunks::area;
+use crate::image::control::Control;
+use crate::pg::contain;
+use crate::pg::contain::Unbroken;
+use crate::pg::lwlock::EXCLUSIVE;
+use pgrx::pg_sys;
+
+/// The largest object that DSA allocates from a superblock.
+const SMALL: usize = 8192;
+
+/// Gives back segments in which nothing is allocated.
+pub fn trim(control: &Control) {
+    let _unbroken = Unbroken::enter();
+    contain::attempt(|| {
+        let area = area(control);
+        // Nobody allocates meanwhile: he would find nothing free.
+        control.allocating.with(EXCLUSIVE, || {
+            // SAFETY: our area. No segment is added while the limit is below what there is.
+            unsafe {
+                pg_sys::dsa_set_size_limit(area, 1);
+                free_all(area, allocate_all(area));
+                pg_sys::dsa_trim(area);
+            }
+        });
+    });
+    contain::attempt(|| {
+        // SAFETY: our area.
+        unsafe { pg_sys::dsa_set_size_limit(area(control), usize::MAX) }
+    });
+}
+
+/// Allocates all that is free; each object begins with the dsa_pointer of the one before. Returns that of the last; 0: none.
+///
+/// # Safety
+/// An area that may not grow.
+unsafe fn allocate_all(area: *mut pg_sys::dsa_area) -> u64 {
+    let mut last = 0;
+    loop {
+        // SAFETY: the caller's promise; an object just allocated has an address, and room for a number.
+        unsafe {
+            let object = pg_sys::dsa_allocate_extended(area, SMALL, pg_sys::DSA_ALLOC_NO_OOM as i32);
+            if object == 0 {
+                return last;
+            }
+            pg_sys::dsa_get_address(area, object).cast::<u64>().write(last);
+            last = object;
+        }
+    }
+}
+
+/// # Safety
+/// What `allocate_all` returned.
+unsafe fn free_all(area: *mut pg_sys::dsa_area, mut last: u64) {
+    while last != 0 {
+        // SAFETY: the caller's promise.
+        unsafe {
+            let before = pg_sys::dsa_get_address(area, last).cast::<u64>().read();
+            pg_sys::dsa_free(area, last);
+            last = before;
+        }
+    }
+}
