@@ -18,15 +18,15 @@
 WITH RECURSIVE
 there(entity) AS (
     SELECT {parent} COLLATE pg_catalog."C" FROM {edges} AS r WHERE {parent} IS NOT NULL AND {child} IS NOT NULL
---trees AND ({tree} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) ANY ($3) OR {tree} IS NULL AND EXISTS (SELECT FROM pg_catalog.unnest($3) AS t(tree) WHERE t.tree IS NULL))
+--trees AND ({tree} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) ANY (SELECT t.tree FROM pg_catalog.unnest($3) AS t(tree)) OR {tree} IS NULL AND EXISTS (SELECT FROM pg_catalog.unnest($3) AS t(tree) WHERE t.tree IS NULL))
     UNION
     SELECT {child} COLLATE pg_catalog."C" FROM {edges} AS r WHERE {child} IS NOT NULL
---trees AND ({tree} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) ANY ($3) OR {tree} IS NULL AND EXISTS (SELECT FROM pg_catalog.unnest($3) AS t(tree) WHERE t.tree IS NULL))
+--trees AND ({tree} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) ANY (SELECT t.tree FROM pg_catalog.unnest($3) AS t(tree)) OR {tree} IS NULL AND EXISTS (SELECT FROM pg_catalog.unnest($3) AS t(tree) WHERE t.tree IS NULL))
 ),
 -- What is below the entities of within, by edges of one tree.
 --within below(entity, tree) AS (
 --within     SELECT {child} COLLATE pg_catalog."C", {tree} COLLATE pg_catalog."C" FROM {edges} AS r WHERE {parent} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) ANY (SELECT t.entity FROM pg_catalog.unnest($4) AS t(entity)) AND {child} IS NOT NULL
---within --trees AND ({tree} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) ANY ($3) OR {tree} IS NULL AND EXISTS (SELECT FROM pg_catalog.unnest($3) AS t(tree) WHERE t.tree IS NULL))
+--within --trees AND ({tree} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) ANY (SELECT t.tree FROM pg_catalog.unnest($3) AS t(tree)) OR {tree} IS NULL AND EXISTS (SELECT FROM pg_catalog.unnest($3) AS t(tree) WHERE t.tree IS NULL))
 --within     UNION
 --within     SELECT {child} COLLATE pg_catalog."C", b.tree FROM below AS b JOIN {edges} AS r ON {parent} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) b.entity
 --within        AND ({tree} IS NULL) OPERATOR(pg_catalog.=) (b.tree IS NULL) AND COALESCE({tree}, '') COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) COALESCE(b.tree, '') AND {child} IS NOT NULL

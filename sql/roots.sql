@@ -11,12 +11,12 @@ SELECT z.tree, z.root
   FROM (SELECT {tree} COLLATE pg_catalog."C", COALESCE({parent}, {child}) COLLATE pg_catalog."C"
           FROM {edges} AS r
          WHERE {child} IS NOT NULL
---trees     AND ({tree} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) ANY ($1) OR {tree} IS NULL AND EXISTS (SELECT FROM pg_catalog.unnest($1) AS t(tree) WHERE t.tree IS NULL))
+--trees     AND ({tree} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) ANY (SELECT t.tree FROM pg_catalog.unnest($1) AS t(tree)) OR {tree} IS NULL AND EXISTS (SELECT FROM pg_catalog.unnest($1) AS t(tree) WHERE t.tree IS NULL))
         EXCEPT
         SELECT {tree} COLLATE pg_catalog."C", {child} COLLATE pg_catalog."C"
           FROM {edges} AS r
          WHERE {parent} IS NOT NULL AND {child} IS NOT NULL AND {parent} COLLATE pg_catalog."C" OPERATOR(pg_catalog.<>) {child} COLLATE pg_catalog."C"
---trees     AND ({tree} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) ANY ($1) OR {tree} IS NULL AND EXISTS (SELECT FROM pg_catalog.unnest($1) AS t(tree) WHERE t.tree IS NULL))
+--trees     AND ({tree} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) ANY (SELECT t.tree FROM pg_catalog.unnest($1) AS t(tree)) OR {tree} IS NULL AND EXISTS (SELECT FROM pg_catalog.unnest($1) AS t(tree) WHERE t.tree IS NULL))
        ) AS z(tree, root)
  ORDER BY z.tree NULLS FIRST,
 --position (SELECT {position} FROM {edges} AS r WHERE {is_child} AND {position} IS NOT NULL

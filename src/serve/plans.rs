@@ -81,17 +81,6 @@ pub fn run_into(
     })
 }
 
-/// [`run_into`] of values that are not NULL.
-pub fn into_store<const N: usize>(
-    statement: &Statement,
-    types: [pg_sys::Oid; N],
-    values: [pg_sys::Datum; N],
-    store: *mut pg_sys::Tuplestorestate,
-) {
-    let values: Vec<_> = types.into_iter().zip(values.map(Some)).collect();
-    run_into(statement, Planning::Auto, &values, store);
-}
-
 /// Runs a statement under the active snapshot and passes its result to `take`. `nulls`: an 'n' where a value is NULL.
 pub fn execute<const N: usize>(
     statement: &Statement,

@@ -22,7 +22,7 @@ use crate::pg::compat;
 use crate::pg::invalidation;
 use crate::pg::invalidation::Cached;
 use crate::serve::asked::{Question, Reach};
-use crate::serve::plans::{Planning, Value, execute, into_store, run_into};
+use crate::serve::plans::{Planning, Value, execute, run_into};
 use crate::serve::sink::{Relative, Sibling, Sink, Take};
 use cftrag_core::NoRoom;
 use pgrx::pg_sys;
@@ -322,9 +322,9 @@ pub fn roots(
     let sql = fill(&lines(&template, from.is_some(), trees.is_some()), &values);
     let statement = Statement::over(&sql, &tables(of, labels));
     match trees {
-        Some(trees) => into_store(&statement, [pg_sys::TEXTARRAYOID], [trees], rows.store()),
-        None => into_store(&statement, [], [], rows.store()),
-    }
+        Some(trees) => run_into(&statement, for_trees(of), &[(pg_sys::TEXTARRAYOID, Some(trees))], rows.store()),
+        None => run_into(&statement, Planning::Auto, &[], rows.store()),
+    };
     Ok(())
 }
 
@@ -355,8 +355,14 @@ pub fn entities(
     let Question { text, trees, within, overlapping } = *question;
     let types = [pg_sys::TEXTOID, pg_sys::BOOLOID, pg_sys::TEXTARRAYOID, pg_sys::TEXTARRAYOID];
     let [trees, within] = [trees, within].map(|names| names.unwrap_or_else(|| text_array(&[])));
-    let values = [text, overlapping, trees, within];
-    into_store(&Statement::over(&sql, &all), types, values, rows.store());
+    let values: Vec<Value> = types.into_iter().zip([text, overlapping, trees, within].map(Some)).collect();
+    let planning = if question.trees.is_some() { for_trees(of) } else { Planning::Auto };
+    run_into(&Statement::over(&sql, &all), planning, &values, rows.store());
+}
+
+/// Trees are looked up in a hash of them; for the planner, a constant of a million would take a kilobyte each.
+fn for_trees(of: &AttachedTable) -> Planning {
+    Planning::Generic(of.table.size_class())
 }
 
 /// Whether an existing edge of the table closes a cycle (sql/cycle.sql), under the active snapshot.
