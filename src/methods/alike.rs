@@ -3,7 +3,7 @@
 //! Labels are not unique: a shop has three categories "Accessories". A text calls an entity by its label (by its name
 //! if it has none), unless it calls another entity the same. Then it calls both by their paths in the sentence's tree
 //! ("Sports > Shoes > Accessories"). If the paths are equal too, are what others are called, or consist of one name, the
-//! entity's name follows ("Sports > Accessories (17)").
+//! entity's name follows ("Sports > Accessories (17)"). Below `LEVELS` levels it follows the label alone.
 //!
 //! What a text names is known when all its rows have been seen: they are read twice, first to collect labels.
 
@@ -20,6 +20,9 @@ use cftrag_core::{Interruptible, NameId, Names};
 
 /// What stands between the names of a path.
 const SEPARATOR: &[u8] = b" > ";
+
+/// A path of more levels says little, and the paths of a chain of n entities would have n * n names.
+const LEVELS: i32 = 32;
 
 /// Bytes that an entry of a table takes, which may have just doubled.
 const PER_ENTRY: usize = 80;
@@ -90,7 +93,7 @@ impl Seen {
         let texts = Texts::of(&sharing, names, room)?;
         let trees = text_array_of(trees.keys().map(|tree| tree.map(|tree| names.get(tree))));
         walker.trees = Some(trees);
-        each_prefix(walker, &texts.all(), SEPARATOR, |tree, entity, path, length| {
+        each_prefix(walker, &texts.all(), LEVELS, SEPARATOR, |tree, entity, path, length| {
             room.take(PER_ENTRY)?;
             let tree = tree.map(|tree| named(names, tree, room)).transpose()?;
             let (entity, path) = (named(names, entity, room)?, named(names, &path, room)?);

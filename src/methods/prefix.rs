@@ -45,7 +45,7 @@ fn cft_path_prefix(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let rows = call.rows();
     let Some(entities) = call.names(0)? else { return Ok(()) };
     let walker = Walker { trees: call.arg(2), ..Walker::of(&call, 1)? };
-    each_place(&walker, &entities, |places, place, under, called| {
+    each_place(&walker, &entities, ALL, |places, place, under, called| {
         places.write(place, under, called, call.text(3), rows);
         Ok(())
     })
@@ -57,17 +57,21 @@ type Under = Set<(Tree, NameId)>;
 /// The labels of entities.
 type Called = Map<NameId, Vec<u8>>;
 
-/// Calls `each` for each place of the entities, in their order.
+/// Calls `each` for each place of the entities, in their order. Reads that many levels above them, and where these are
+/// `ALL`, whole paths.
 fn each_place(
     walker: &Walker,
     entities: &[&[u8]],
+    levels: i32,
     mut each: impl FnMut(&Places, &Place, &Under, &Called) -> Fallible<()>,
 ) -> Fallible<()> {
     let (mut left, mut size) = (entities, FIRST);
     while !left.is_empty() {
         let (some, others) = left.split_at(size.min(left.len()));
-        let mut places = Places::above(walker, some)?;
-        places.go_further(walker)?;
+        let mut places = Places::above(walker, some, levels)?;
+        if levels == ALL {
+            places.go_further(walker)?;
+        }
         let under = places.under(walker)?;
         let called = places.called(walker)?;
         for place in &places.list {
@@ -81,16 +85,20 @@ fn each_place(
     Ok(())
 }
 
-/// Calls `each` with each entity's tree, name and prefix, and how many names the path has, in each of its trees.
+/// Calls `each` with each entity's tree, name and prefix, and how many names the path has, in each of its trees. The
+/// prefix of an entity with more than `levels` levels above it is what it is called itself.
 pub fn each_prefix(
     walker: &Walker,
     entities: &[&[u8]],
+    levels: i32,
     separator: &[u8],
     mut each: impl FnMut(Option<&[u8]>, &[u8], Vec<u8>, usize) -> Fallible<()>,
 ) -> Fallible<()> {
-    each_place(walker, entities, |places, place, under, called| {
+    each_place(walker, entities, levels, |places, place, under, called| {
         let name = |id| places.names.get(id);
-        let path = places.path(place, under);
+        let is_top = |above: &Above| !under.contains(&(place.tree, above.name));
+        let ends = place.above.iter().all(|above| above.depth < levels) || place.above.iter().any(is_top);
+        let path = if ends { places.path(place, under) } else { vec![place.entity] };
         each(place.tree.map(name), name(place.entity), places.prefix(&path, called, separator), path.len())
     })
 }
@@ -106,7 +114,7 @@ fn cft_path_prefix_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
     if reads_as_array(name) && call.is_given_text(0) {
         refuse_array(&walker.of, name, Some("entities"))?;
     }
-    let mut places = Places::above(&walker, &[name])?;
+    let mut places = Places::above(&walker, &[name], ALL)?;
     places.go_further(&walker)?;
     let under = places.under(&walker)?;
     let (Some(first), Some(separator)) = (places.list.first(), call.text(3)) else { return Ok(Internal::from(None)) };
@@ -139,11 +147,11 @@ struct Above {
 }
 
 impl Places {
-    /// Finds what is above the entities, as far as a walk goes.
-    fn above(walker: &Walker, entities: &[&[u8]]) -> Fallible<Places> {
+    /// Finds what is above the entities, as far as that many levels.
+    fn above(walker: &Walker, entities: &[&[u8]], levels: i32) -> Fallible<Places> {
         let mut places = Places::default();
         let mut room = Room::new();
-        walker.relatives_and_own(entities, ALL, 1, |rows| {
+        walker.relatives_and_own(entities, levels, 1, |rows| {
             for rows in rows.chunk_by(|a, b| a.entity == b.entity && a.tree == b.tree) {
                 let names = &mut places.names;
                 let known = names.len();

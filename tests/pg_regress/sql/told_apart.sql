@@ -126,5 +126,12 @@ SELECT cft_attach('many', parent => 'parent_id', child => 'id', label => 'name')
 SELECT oracle.build('many');
 SELECT count(*), count(DISTINCT t.told) AS told_apart, min(t.told) FROM unnest(string_to_array((SELECT cft_context_text(array_agg(id), edges => 'many') FROM many WHERE id > 1), E'\n')) AS t(told) WHERE t.told <> '';
 DROP TABLE many;
+-- A path of 32 levels is told, one of more is not.
+CREATE TABLE chain (id int, parent_id int, name text);
+INSERT INTO chain SELECT n, nullif(n - 1, 0), CASE WHEN n > 1 THEN 'Same' ELSE 'Top' END FROM generate_series(1, 40) AS n;
+SELECT cft_attach('chain', parent => 'parent_id', child => 'id', label => 'name');
+SELECT oracle.build('chain');
+SELECT cft_context_text('{33,34}'::int[], up => 1, down => 0, edges => 'chain');
+DROP TABLE chain;
 DROP TABLE categories, told, nodes, sections;
 DROP FUNCTION texts;
