@@ -90,9 +90,13 @@ chosen(start, stop) AS (
                           ORDER BY m.start, m.stop DESC LIMIT 1) AS n
      WHERE NOT $2
 )
-SELECT m.entity, pg_catalog.substr($1, m.start, m.stop OPERATOR(pg_catalog.-) m.start), m.start, m.stop OPERATOR(pg_catalog.-) m.start, m.via_alias
+SELECT
+--once DISTINCT ON (m.entity)
+       m.entity, pg_catalog.substr($1, m.start, m.stop OPERATOR(pg_catalog.-) m.start), m.start, m.stop OPERATOR(pg_catalog.-) m.start, m.via_alias
 --label , (SELECT pg_catalog.min({label} COLLATE pg_catalog."C") FILTER (WHERE {label} OPERATOR(pg_catalog.<>) '') FROM (SELECT m.entity) AS u(name) JOIN {labels} AS r ON {is_labelled})
 --no label , NULL::pg_catalog.text
   FROM mention AS m
  WHERE $2 OR EXISTS (SELECT FROM chosen AS c WHERE c.start OPERATOR(pg_catalog.=) m.start AND c.stop OPERATOR(pg_catalog.=) m.stop)
- ORDER BY m.start, m.stop DESC, m.entity
+ ORDER BY
+--once m.entity,
+       m.start, m.stop DESC, m.entity

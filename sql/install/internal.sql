@@ -24,6 +24,12 @@ LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 10 SUPPORT cftrag_internal.cft_ent
 AS 'MODULE_PATHNAME', 'cft_entities_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_entities(text, regclass, text[], text[], boolean) IS 'twin of cft_entities';
 
+CREATE FUNCTION cftrag_internal.cft_first_mentions(question text, edges regclass, trees text[], within text[])
+RETURNS SETOF cft_mention
+LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 10
+AS 'MODULE_PATHNAME', 'cft_first_mentions_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_first_mentions(text, regclass, text[], text[]) IS 'of the rows of cft_entities, the first of each entity';
+
 CREATE FUNCTION cftrag_internal.cft_roots(edges regclass, trees text[] DEFAULT NULL)
 RETURNS TABLE(tree text, root text, label text)
 LANGUAGE c STABLE PARALLEL SAFE COST 100000 ROWS 100

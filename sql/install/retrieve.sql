@@ -218,10 +218,9 @@ BEGIN
     has_entities := split_part(which, ' ', 2) = 'true';
 
     IF mode IN ('cft', 'hybrid', 'naive') THEN
-        SELECT array_agg(m.entity ORDER BY m.place, m.entity COLLATE "C"), array_agg(m.why ORDER BY m.place, m.entity COLLATE "C") INTO names, whys
-          FROM (SELECT DISTINCT ON (e.entity COLLATE "C") e.entity, e.start AS place,
-                       format('mentioned as "%s"', e.mention) || coalesce(', by the alias "' || e.via_alias || '"', '') AS why
-                  FROM cftrag_internal.cft_entities(question, edges, trees, within) AS e ORDER BY e.entity COLLATE "C", e.start, e.via_alias NULLS FIRST) AS m;
+        SELECT array_agg(e.entity ORDER BY e.start, e.entity COLLATE "C"),
+               array_agg(format('mentioned as "%s"', e.mention) || coalesce(', by the alias "' || e.via_alias || '"', '') ORDER BY e.start, e.entity COLLATE "C") INTO names, whys
+          FROM cftrag_internal.cft_first_mentions(question, edges, trees, within) AS e;
     ELSIF mode IN ('ann_tree', 'ann_graph') THEN
         -- Embeddings of entities have no metadata.
         IF NOT EXISTS (SELECT FROM cftrag_internal.cft_attached(edges) AS f, cftrag_internal.cft_columns('cftrag_internal.cft_entity_embeddings()', NULL, f.edges) AS c WHERE c.other = f.edges) THEN

@@ -5,7 +5,7 @@
 
 #![expect(unsafe_code, reason = "talks to the executor directly")]
 
-use crate::call::fmgr::{Call, text_array};
+use crate::call::fmgr::{Call, Rows, text_array};
 use crate::call::tuple;
 use crate::call::tuple::Row;
 use crate::call::work_memory::{Room, list};
@@ -29,7 +29,22 @@ fn cft_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
     let (Some(text), Some(overlapping)) = (call.arg(0), call.arg(4)) else { return Ok(()) };
-    let question = Question { text, trees: call.arg(2), within: call.arg(3), overlapping };
+    answer(&call, rows, Question { text, trees: call.arg(2), within: call.arg(3), overlapping, once: false })
+}
+
+/// `cft_first_mentions(question text, edges regclass, trees text[], within text[])`: of the rows of cft_entities, each entity's first. Errors: those of
+/// cft_entities.
+#[pg_extern(sql = false)]
+fn cft_first_mentions(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let rows = call.rows();
+    let Some(text) = call.arg(0) else { return Ok(()) };
+    let overlapping = pg_sys::Datum::from(false);
+    answer(&call, rows, Question { text, trees: call.arg(2), within: call.arg(3), overlapping, once: true })
+}
+
+fn answer(call: &Call, rows: Rows, question: Question) -> Fallible<()> {
     let tables = Tables::open(call.function(), call.oid(1))?;
     let mut found = workspace();
     if tables.find(&question, &mut found)? {

@@ -290,7 +290,7 @@ impl Scan {
                     self.context(state, entity, reach, edges.map(oid))
                 }
                 (Function::Entities, [Some(text), edges, trees, within, Some(overlapping)]) => {
-                    self.entities(state, Question { text, trees, within, overlapping }, edges.map(oid))
+                    self.entities(state, Question { text, trees, within, overlapping, once: false }, edges.map(oid))
                 }
                 _ => Answer::Nothing,
             }

@@ -47,6 +47,8 @@ pub struct Question {
     pub within: Option<pg_sys::Datum>,
     /// A boolean: find every name, not only the leftmost and longest.
     pub overlapping: pg_sys::Datum,
+    /// Whether only each entity's first mention is wanted.
+    pub once: bool,
 }
 
 impl Question {

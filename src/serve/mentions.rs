@@ -29,6 +29,7 @@ use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::cell::RefCell;
 use std::cmp::Reverse;
+use std::collections::{HashMap, HashSet};
 
 /// Edge slots visited before the lock is released; a word counts as two. See walk.rs.
 const CELLS: usize = 20_000;
@@ -147,7 +148,7 @@ impl Tables {
         }
         let tops = question.within.map(within::tops).transpose().map_err(End::Error)?;
         let within = tops.as_ref().map(|tops| Within::of(edges, tops, question.trees));
-        let mut filter = Filter { edges, only, within };
+        let mut filter = Filter { edges, only, within, once: question.once };
         let all = overlapping || !alone;
         let mut ticket = look(edges, &mut recognisers[0], (text, None), (seek, all), None, &mut filter)?;
         let own = std::iter::once((edges, seek));
@@ -164,6 +165,12 @@ impl Tables {
             mentions.extend(recognisers[0].mentions().iter().map(|mention| (0, *mention)));
         } else {
             merge(&recognisers[..searches], sources, mentions, overlapping);
+        }
+        if question.once {
+            keep_first(recognisers, mentions).map_err(End::Error)?;
+        }
+        if !alone {
+            order(recognisers, mentions);
         }
         ticket.control.slots[ticket.index].count_call(recognisers[0].counters());
         walk::settle_now_and_then(edges, &ticket, recognisers[0].counters().slots_visited);
@@ -249,6 +256,8 @@ struct Filter<'a> {
     edges: &'a AttachedTable,
     only: Option<Trees>,
     within: Option<Within<'a>>,
+    /// Whether each entity's first mention suffices.
+    once: bool,
 }
 
 impl Filter<'_> {
@@ -294,6 +303,7 @@ fn look(
     recogniser.limit(work_memory::limit());
     recogniser.match_case(guc::MATCH_CASE.get());
     recogniser.judging(judges);
+    recogniser.once(filter.once);
     let (seek, all) = how;
     recogniser.begin(seek, all);
     recogniser.read(&mut reader, &mut work).map_err(no_room)?;
@@ -352,41 +362,110 @@ pub fn form(found: &Found, n: usize, text: &[u8], row: &mut Row<6>) {
     row.any(found.labels.get(n));
 }
 
-/// Merges the mentions that all sources found, in order, each entity once per window. Keeps the leftmost, then longest windows unless `overlapping`.
+/// Merges the mentions that all sources found, window by window. Keeps the leftmost, then longest windows unless `overlapping`.
 /// The first `sources` of `found` read the text as written; a window in which they find a name is not given to the others.
 fn merge(found: &[Recogniser], sources: usize, all: &mut Vec<(usize, Mention)>, overlapping: bool) {
-    let entity = |n: usize, mention: &Mention| found[n].name(mention.entity);
     let of = |n: usize| found[n].mentions().iter().map(move |mention| (n, *mention));
     let mut check_interrupts = check_interrupts;
     let work = &mut Interruptible::new(&mut check_interrupts);
     all.extend((0..found.len()).flat_map(of).inspect(|_| work.step()));
-    let window = |m: &Mention| (m.from, Reverse(m.to));
-    work.sort_with(all, |(r, a), (s, b), work| {
-        let alias = |n: usize, m: &Mention| m.alias.map(|alias| found[n].name(alias));
-        let entities = |work: &mut Interruptible<'_>| work.compare(entity(*r, a), entity(*s, b));
-        window(a)
-            .cmp(&window(b))
-            .then((*r / sources).cmp(&(*s / sources)))
-            .then_with(|| entities(work))
-            .then_with(|| work.compare_some(alias(*r, a), alias(*s, b)))
-    });
+    work.sort_by(all, |a, b| window(a).cmp(&window(b)));
     keep_best(all, sources, work);
-    // An entity's own name sorts first, then its smallest alias.
-    all.dedup_by(|(r, a), (s, b)| {
-        work.step();
-        window(a) == window(b) && entity(*r, a) == entity(*s, b)
-    });
     if !overlapping {
         let mut last = (0, Reverse(0));
-        all.retain(|(_, m)| {
+        all.retain(|mention| {
             work.step();
-            let chosen = window(m) == last || m.from >= last.1.0;
+            let chosen = window(mention) == last || mention.1.from >= last.1.0;
             if chosen {
-                last = window(m);
+                last = window(mention);
             }
             chosen
         });
     }
+}
+
+/// Where a mention is in the text; windows are in order leftmost first, then longest.
+fn window((_, mention): &(usize, Mention)) -> (usize, Reverse<usize>) {
+    (mention.from, Reverse(mention.to))
+}
+
+/// Of the mentions, which are in the order of their windows, keeps those of each entity's first window. 53400, 53200 (memory).
+fn keep_first(found: &[Recogniser], all: &mut Vec<(usize, Mention)>) -> Fallible<()> {
+    let mut check_interrupts = check_interrupts;
+    let work = &mut Interruptible::new(&mut check_interrupts);
+    let mut first = First::default();
+    // The labels whose mentions were listed, and those mentions where a window stands for them.
+    let (mut listed, mut more) = (HashSet::new(), Vec::new()); // bounded: by `first`, which has an entity of each
+    let mut kept = 0;
+    for n in 0..all.len() {
+        work.step();
+        let (recogniser, mention) = all[n];
+        let of = &found[recogniser];
+        let Some(list) = mention.listed() else {
+            if first.is_at(of.name(mention.entity), window(&all[n]))? {
+                all[kept] = all[n];
+                kept += 1;
+            }
+            continue;
+        };
+        if listed.insert((recogniser, list.start)) {
+            for one in &of.mentions()[list] {
+                work.step();
+                if first.is_at(of.name(one.entity), window(&all[n]))? {
+                    let mut mention = mention;
+                    (mention.entity, mention.alias) = (one.entity, one.alias);
+                    more.push((recogniser, mention));
+                }
+            }
+        }
+    }
+    all.truncate(kept);
+    if !more.is_empty() {
+        all.append(&mut more);
+        work.sort_by(all, |a, b| window(a).cmp(&window(b)));
+    }
+    Ok(())
+}
+
+/// The first window of each entity.
+#[derive(Default)]
+struct First<'n> {
+    windows: HashMap<&'n [u8], (usize, Reverse<usize>)>,
+    room: Room,
+}
+
+impl<'n> First<'n> {
+    /// Bytes of an entity here and in `keep_first`, whose tables may have just doubled.
+    const EACH: usize = 256 + size_of::<(usize, Mention)>() * 3;
+
+    /// Whether an entity has its first mention in that window. 53400, 53200 (memory).
+    fn is_at(&mut self, entity: &'n [u8], window: (usize, Reverse<usize>)) -> Fallible<bool> {
+        if let Some(first) = self.windows.get(entity) {
+            return Ok(*first == window);
+        }
+        self.room.take(Self::EACH)?;
+        self.windows.try_reserve(1).map_err(|_| error::no_memory_to_work(Self::EACH * self.windows.len()))?;
+        self.windows.insert(entity, window);
+        Ok(true)
+    }
+}
+
+/// Puts the mentions of each window in the order of their entities, and keeps one of each entity.
+fn order(found: &[Recogniser], all: &mut Vec<(usize, Mention)>) {
+    let entity = |(n, mention): &(usize, Mention)| found[*n].name(mention.entity);
+    let alias = |(n, mention): &(usize, Mention)| mention.alias.map(|alias| found[*n].name(alias));
+    let mut check_interrupts = check_interrupts;
+    let work = &mut Interruptible::new(&mut check_interrupts);
+    for same in all.chunk_by_mut(|a, b| window(a) == window(b)) {
+        work.sort_with(same, |a, b, work| {
+            work.compare(entity(a), entity(b)).then_with(|| work.compare_some(alias(a), alias(b)))
+        });
+    }
+    // An entity's own name sorts first, then its smallest alias.
+    all.dedup_by(|a, b| {
+        work.step();
+        window(a) == window(b) && entity(a) == entity(b)
+    });
 }
 
 /// Of the mentions of each window, prefers those of the text as written to those of its plain form; of these, keeps the best spelled ones.

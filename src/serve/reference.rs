@@ -349,10 +349,11 @@ pub fn entities(
     let mut values = Source::of(of).values(from);
     values.extend([("{aliases}", if also.is_empty() { none() } else { also.join(" UNION ALL ") }), ("{named}", named)]);
     let template = if question.within.is_some() { ENTITIES.replace("--within", "") } else { ENTITIES.to_string() };
+    let template = if question.once { template.replace("--once", "") } else { template };
     let sql = fill(&lines(&template, from.is_some(), question.trees.is_some()), &values);
     let mut all = tables(of, labels);
     all.extend(aliases.iter().map(|of| &of.table));
-    let Question { text, trees, within, overlapping } = *question;
+    let Question { text, trees, within, overlapping, once: _ } = *question;
     let types = [pg_sys::TEXTOID, pg_sys::BOOLOID, pg_sys::TEXTARRAYOID, pg_sys::TEXTARRAYOID];
     let [trees, within] = [trees, within].map(|names| names.unwrap_or_else(|| text_array(&[])));
     let values: Vec<Value> = types.into_iter().zip([text, overlapping, trees, within].map(Some)).collect();

@@ -258,6 +258,26 @@ SELECT * FROM cft_retrieve('heart clinic', NULL);
 SELECT * FROM cft_retrieve('heart clinic', NULL, edges => 'tie');
 SELECT * FROM cft_resolve('Heart Clinic', edges => 'tie');
 RESET ROLE;
+-- A text that repeats a label of many: each entity once, with its first mention, whichever window that is in; also by the definition.
+CREATE TABLE bags (parent text, child text); INSERT INTO bags SELECT 'Shop', 'b' || n FROM generate_series(1, 3000) AS n;
+CREATE TABLE called (id text, name text); INSERT INTO called SELECT 'b' || n, CASE WHEN n % 3 = 0 THEN 'BAGS' ELSE 'Bags' END FROM generate_series(1, 3000) AS n;
+CREATE TABLE also (alias text, entity text); INSERT INTO also VALUES ('bags of the shop', 'Shop'), ('sacks', 'b1'), ('sacks', 'b2'), ('bags', 'b7');
+SELECT cft_attach('bags'), cft_attach_labels('called', edges => 'bags'), cft_attach_aliases('also', edges => 'bags');
+SELECT oracle.build('bags'), oracle.build('called'), oracle.build('also');
+CREATE FUNCTION firsts(question text, within text[] DEFAULT NULL) RETURNS TABLE(firsts bigint, differ bigint) LANGUAGE sql AS $$
+    WITH f AS MATERIALIZED (SELECT * FROM cftrag_internal.cft_first_mentions(question, 'bags', NULL, within)),
+         e AS MATERIALIZED (SELECT DISTINCT ON (e.entity COLLATE "C") e.* FROM cft_entities(question, 'bags', NULL, within) AS e ORDER BY e.entity COLLATE "C", e.start)
+    SELECT (SELECT count(*) FROM f), count(*) FROM ((TABLE f EXCEPT ALL TABLE e) UNION ALL (TABLE e EXCEPT ALL TABLE f)) AS d
+$$;
+SELECT f.* FROM unnest(ARRAY[repeat('Bags ', 20), repeat('bags of the shop, ', 15) || repeat('Bags ', 3) || 'BAGS', repeat('BAGS ', 8) || repeat('bags of the shop ', 8) || 'sacks Bags',
+    repeat('the bags'' sacks ', 12), 'sacks']) AS q, firsts(q) AS f;
+SELECT f.* FROM firsts(repeat('bags of the shop, ', 15) || repeat('Bags ', 3), '{b5,b7,b9}') AS f;
+SET cftrag.enable = off;
+SELECT f.* FROM firsts('Bags and bags of the shop, BAGS, sacks') AS f;
+RESET cftrag.enable;
+SELECT count(*), count(DISTINCT entity), min(why) FROM cft_retrieve(repeat('Bags ', 20), NULL, edges => 'bags');
+DROP FUNCTION firsts;
+DROP TABLE bags, called, also;
 -- The user's words are never SQL, and a search_path of theirs is not searched.
 GRANT SELECT ON tie, paper TO regress_cft_asker;
 ALTER POLICY writes ON tie USING (true);

@@ -26,7 +26,8 @@ use std::ops::Range;
 
 use crate::filter::counters::Counters;
 use crate::folded::words::{MOST_BYTES, MOST_WORD};
-use crate::memory::casts::wide;
+use crate::memory::casts::{index, wide};
+use crate::memory::id::RecordId;
 use crate::memory::interruptible::Interruptible;
 use crate::memory::limit::NoRoom;
 use crate::memory::root::BloomItems;
@@ -66,6 +67,19 @@ pub struct Mention {
     pub from: usize,
     /// Where the mention ends, in bytes from 0: the byte after its last.
     pub to: usize,
+    /// The label that occurs in the text.
+    label: Option<RecordId>,
+    /// If this mention stands for all entities of its label: the mentions of them that came before, by their places
+    /// in [`Recogniser::mentions`].
+    listed: Option<(u32, u32)>,
+}
+
+impl Mention {
+    /// The places of the mentions that this one stands for: see [`Recogniser::once`].
+    #[must_use]
+    pub fn listed(&self) -> Option<Range<usize>> {
+        self.listed.map(|(from, to)| index(from)..index(to))
+    }
 }
 
 /// What a recogniser looks for in a text.
@@ -168,6 +182,11 @@ impl Recogniser {
     /// Sets whether short names of capitals and common words are found only in their own case.
     pub fn match_case(&mut self, only: bool) {
         self.case = only;
+    }
+
+    /// Sets whether a label that occurs again may have one mention, which stands for all its entities.
+    pub fn once(&mut self, once: bool) {
+        self.counting.once = once;
     }
 
     /// Begins a text, or begins it again once the asked xids are known.

@@ -8,9 +8,10 @@
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
-use super::Recogniser;
+use super::{Mention, Recogniser};
 use crate::Interruptible;
-use crate::memory::id::EntityId;
+use crate::memory::casts::index;
+use crate::memory::id::{EntityId, RecordId};
 use crate::memory::limit::NoRoom;
 use crate::memory::mixed::Mixed;
 use crate::walk::arena::Name;
@@ -29,6 +30,10 @@ pub(super) struct Counting {
     /// How many mentions are judged, and where their names end.
     pub(super) judged: usize,
     names: u32,
+    /// Whether a label's entities are listed once, and for each label that was: its first entity, if the caller judges,
+    /// and the places of the mentions.
+    pub(super) once: bool,
+    listed: HashMap<RecordId, (Option<EntityId>, u32, u32), BuildHasherDefault<Mixed>>,
 }
 
 impl Counting {
@@ -39,6 +44,37 @@ impl Counting {
         if !self.verdicts.is_empty() {
             self.verdicts = HashMap::default();
         }
+        if !self.listed.is_empty() {
+            self.listed = HashMap::default();
+        }
+    }
+
+    /// Where the entities of that label are listed.
+    #[inline]
+    pub(super) fn listed(&self, label: RecordId) -> Option<(Option<EntityId>, u32, u32)> {
+        if self.listed.is_empty() { None } else { self.listed.get(&label).copied() }
+    }
+
+    /// Notes that the mention at that place is the next one of its label in a list; `false` if there is no memory.
+    fn list(
+        &mut self,
+        mention: &Mention,
+        at: usize,
+        entity: Option<EntityId>,
+        found: &[Mention],
+    ) -> bool {
+        let (Some(label), None, true) = (mention.label, mention.listed, self.once) else {
+            return true;
+        };
+        if self.listed.try_reserve(1).is_err() {
+            return false;
+        }
+        let Ok(at) = u32::try_from(at) else { return true };
+        let (_, from, to) = self.listed.entry(label).or_insert((entity, at, at));
+        if *to == at && found[index(*from)].from == mention.from {
+            *to += 1;
+        }
+        true
     }
 
     /// Whether the entity is rejected.
@@ -76,6 +112,7 @@ impl Counting {
     pub(super) fn bytes(&self, mentions: usize) -> usize {
         let entities = if self.judges { mentions - self.judged } else { 0 };
         self.verdicts.capacity() * size_of::<(EntityId, bool, u8)>()
+            + self.listed.capacity() * size_of::<(RecordId, [u32; 4], u8)>()
             + entities * size_of::<EntityId>()
     }
 }
@@ -112,7 +149,7 @@ impl Recogniser {
             return Ok(());
         }
         if self.counting.judges {
-            self.ask(work, counts, no_room)?;
+            self.ask(work, counts, &no_room)?;
         }
         let first = self.counting.judged;
         let mut kept = first;
@@ -132,7 +169,8 @@ impl Recogniser {
                     continue;
                 }
                 // Names are copied in the order in which they stand, so that none is overwritten.
-                if let Some(old) = mention.alias {
+                let is_new = mention.listed.is_none();
+                if let Some(old) = mention.alias.filter(|_| is_new) {
                     let moved = match alias.filter(|(before, _)| *before == old) {
                         Some((_, moved)) => moved,
                         None => self.arena.move_down(old, &mut end),
@@ -140,8 +178,14 @@ impl Recogniser {
                     alias = Some((old, moved));
                     mention.alias = Some(moved);
                 }
-                mention.entity = self.arena.move_down(mention.entity, &mut end);
+                if is_new {
+                    mention.entity = self.arena.move_down(mention.entity, &mut end);
+                }
                 self.found[kept] = mention;
+                let entity = self.counting.entities.get(n - first).copied();
+                if !self.counting.list(&mention, kept, entity, &self.found) {
+                    return Err(no_room(NoRoom::Memory(self.bytes())));
+                }
                 kept += 1;
             }
             from = to;

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::{MOST_RESTARTS, Mention, Recogniser, Searched, Seek, Unfinished};
 use crate::folded::{alike, words};
+use crate::memory::casts::index;
 use crate::memory::id::{EntityId, RecordId};
 use crate::recognise::candidates::Head;
 use crate::recognise::forms::{Forms, Kept, LAST, Seen};
@@ -65,6 +66,20 @@ struct Place {
     spelling: u32,
 }
 
+impl Place {
+    fn mention(
+        self,
+        entity: Name,
+        (label, alias): (Option<RecordId>, Option<Name>),
+        listed: Option<(u32, u32)>,
+    ) -> Mention {
+        let Place { first, last, spelling } = self;
+        let (start, length) = (first.start, last.end - first.start);
+        let (from, to) = (first.from, last.to);
+        Mention { entity, alias, start, length, spelling, from, to, label, listed }
+    }
+}
+
 impl Recogniser {
     /// Finds the visible entities of a folded name, if `words` words from the current one on have that folded name.
     pub(super) fn window(
@@ -105,7 +120,7 @@ impl Recogniser {
                     None => self.judge(image, record, seen, (text, at.clone()), budget)?,
                 };
                 if let Some(spelling) = spelling {
-                    self.find(record, None, Place { first, last, spelling });
+                    self.find(record, (None, None), Place { first, last, spelling });
                     self.go_on()?;
                 }
                 continue;
@@ -125,8 +140,13 @@ impl Recogniser {
             }
             if let Some(spelling) = self.spelling(record, text, at.clone())
                 && let place = (Place { first, last, spelling })
+                && !self.find_again(record, place)
                 && !self.find_labelled(image, record, &mut list, seen, place, budget)
             {
+                self.listing = Some(list);
+                return Err(Unfinished);
+            }
+            if self.lacks() {
                 self.listing = Some(list);
                 return Err(Unfinished);
             }
@@ -251,15 +271,25 @@ impl Recogniser {
             (self.held.word(self.current), self.held.word(self.current + words - 1));
         let at = first.from..last.to;
         let mut before: Option<(RecordId, Option<u32>, Option<Name>)> = None;
+        let mut again = None;
         self.owed += 1;
         for n in known {
             let Seen { name, entity } = self.forms.seen(n);
+            if again == Some(name) {
+                continue;
+            }
             self.owed += cells_of(Record::new(image.mem(), name)) + at.len().min(NEAR) / PER_CELL;
             let (_, spelling, alias) = match before.filter(|(of, ..)| *of == name) {
                 Some(same) => same,
                 None => {
                     let record = Record::new(image.mem(), name);
                     let spelling = self.spelling(record, text, at.clone());
+                    if let Some(spelling) = spelling
+                        && self.find_again(record, Place { first, last, spelling })
+                    {
+                        again = Some(name);
+                        continue;
+                    }
                     let is_alias = self.seek == Seek::Aliased && spelling.is_some();
                     let alias = if is_alias && self.has_room(record) {
                         Some(self.arena.add_label_of(record))
@@ -271,7 +301,8 @@ impl Recogniser {
             };
             before = Some((name, spelling, alias));
             if let Some(spelling) = spelling {
-                self.find(Record::new(image.mem(), entity), alias, Place { first, last, spelling });
+                let label = (Some(name).filter(|_| self.seek != Seek::Entities), alias);
+                self.find(Record::new(image.mem(), entity), label, Place { first, last, spelling });
             }
         }
     }
@@ -283,17 +314,30 @@ impl Recogniser {
         spelling(&self.name, text, at, self.case)
     }
 
-    fn find(&mut self, record: Record<'_>, alias: Option<Name>, place: Place) {
+    fn find(
+        &mut self,
+        record: Record<'_>,
+        (label, alias): (Option<RecordId>, Option<Name>),
+        place: Place,
+    ) {
         let known = record.id().entity();
         if self.counting.rejects(known) || !self.has_room(record) {
             return;
         }
         self.counting.note(known);
         let entity = self.arena.add_name_of(record).0;
-        let Place { first, last, spelling } = place;
-        let (start, length) = (first.start, last.end - first.start);
-        let (from, to) = (first.from, last.to);
-        self.found.push(Mention { entity, alias, start, length, spelling, from, to });
+        self.found.push(place.mention(entity, (label, alias), None));
+    }
+
+    /// Adds a mention that stands for all entities of a label, if they are listed; `false` if they are not.
+    fn find_again(&mut self, label: Record<'_>, place: Place) -> bool {
+        let Some((entity, from, to)) = self.counting.listed(label.id()) else { return false };
+        if self.has_room(label) {
+            entity.into_iter().for_each(|entity| self.counting.note(entity));
+            let Mention { entity, alias, .. } = self.found[index(from)];
+            self.found.push(place.mention(entity, (Some(label.id()), alias), Some((from, to))));
+        }
+        true
     }
 
     /// Finds the entities of which this record is a label, from the position in its list. `false` if the budget ended
@@ -325,7 +369,8 @@ impl Recogniser {
             }
             if !list.last.has(slot.neighbour) {
                 if !self.lacks() {
-                    self.find(Record::new(image.mem(), slot.neighbour), list.alias, place);
+                    let label = (Some(record.id()), list.alias);
+                    self.find(Record::new(image.mem(), slot.neighbour), label, place);
                 }
                 if self.lacks() {
                     list.cursor = before;
