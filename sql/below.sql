@@ -5,7 +5,7 @@ WITH RECURSIVE above(n, tree, entity) AS (
     SELECT u.n, {tree} COLLATE pg_catalog."C", {parent} COLLATE pg_catalog."C"
       FROM pg_catalog.unnest($1) WITH ORDINALITY AS u(name, n) JOIN {edges} AS r ON {is_child}
      WHERE {parent} IS NOT NULL
---trees AND ({tree} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) ANY (SELECT t.tree FROM pg_catalog.unnest($3) AS t(tree)) OR {tree} IS NULL AND EXISTS (SELECT FROM pg_catalog.unnest($3) AS t(tree) WHERE t.tree IS NULL))
+--trees AND ({tree} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) ANY ($3) OR {tree} IS NULL AND EXISTS (SELECT FROM pg_catalog.unnest($3) AS t(tree) WHERE t.tree IS NULL))
     UNION
     SELECT a.n, a.tree, {parent} COLLATE pg_catalog."C"
       FROM above AS a JOIN {edges} AS r ON {is_next}

@@ -39,7 +39,7 @@ up(entity, place, tree, depth, relative, via) AS (
       FROM question AS q
       JOIN e ON e.child OPERATOR(pg_catalog.=) q.entity COLLATE {child_collation}
      WHERE $2 OPERATOR(pg_catalog.>=) 1
---trees AND (e.tree COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) ANY (SELECT t.tree FROM pg_catalog.unnest($4) AS t(tree)) OR e.tree IS NULL AND EXISTS (SELECT FROM pg_catalog.unnest($4) AS t(tree) WHERE t.tree IS NULL))
+--trees AND (e.tree COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) ANY ($4) OR e.tree IS NULL AND EXISTS (SELECT FROM pg_catalog.unnest($4) AS t(tree) WHERE t.tree IS NULL))
     UNION
     SELECT w.entity, w.place, w.tree, w.depth OPERATOR(pg_catalog.+) 1, e.parent COLLATE {parent_collation}, e.child COLLATE {child_collation}
       FROM (SELECT DISTINCT u.entity, u.place, u.tree, u.depth, u.relative FROM up AS u) AS w
@@ -53,7 +53,7 @@ down(entity, place, tree, depth, relative, via) AS (
       FROM question AS q
       JOIN e ON e.parent OPERATOR(pg_catalog.=) q.entity COLLATE {parent_collation}
      WHERE $3 OPERATOR(pg_catalog.>=) 1
---trees AND (e.tree COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) ANY (SELECT t.tree FROM pg_catalog.unnest($4) AS t(tree)) OR e.tree IS NULL AND EXISTS (SELECT FROM pg_catalog.unnest($4) AS t(tree) WHERE t.tree IS NULL))
+--trees AND (e.tree COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) ANY ($4) OR e.tree IS NULL AND EXISTS (SELECT FROM pg_catalog.unnest($4) AS t(tree) WHERE t.tree IS NULL))
     UNION
     SELECT w.entity, w.place, w.tree, w.depth OPERATOR(pg_catalog.+) 1, e.child COLLATE {child_collation}, e.parent COLLATE {parent_collation}
       FROM (SELECT DISTINCT d.entity, d.place, d.tree, d.depth, d.relative FROM down AS d) AS w
@@ -71,7 +71,7 @@ reached(asked, place, tree, relation, depth, key, via) AS (
 --own   FROM question AS q
 --own   JOIN {edges} AS r ON {child} OPERATOR(pg_catalog.=) q.entity COLLATE {child_collation}
 --own  WHERE ({parent} IS NULL OR {parent} OPERATOR(pg_catalog.=) {child} COLLATE {child_collation})
---own --trees AND ({tree} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) ANY (SELECT t.tree FROM pg_catalog.unnest($4) AS t(tree)) OR {tree} IS NULL AND EXISTS (SELECT FROM pg_catalog.unnest($4) AS t(tree) WHERE t.tree IS NULL))
+--own --trees AND ({tree} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) ANY ($4) OR {tree} IS NULL AND EXISTS (SELECT FROM pg_catalog.unnest($4) AS t(tree) WHERE t.tree IS NULL))
 ),
 named(asked, entity, place, tree, relation, depth, key, relative, via) AS (
     SELECT r.asked, r.asked::pg_catalog.text COLLATE pg_catalog."C", r.place, r.tree, r.relation, r.depth, r.key, r.key::pg_catalog.text COLLATE pg_catalog."C", r.via
