@@ -286,6 +286,13 @@ BEGIN
             ELSE PERFORM cftrag_internal.cft_set_columns(relation, NULL, registration, NULL, NULL);
         END CASE;
     END LOOP;
+    -- Triggers that mark summaries, of which there are none any more.
+    IF EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = relation AND t.tgfoid = 'cftrag_internal.cft_rollup_changed()'::regprocedure)
+       AND NOT EXISTS (SELECT FROM unnest('{cftrag_internal.cft_summary_documents(),cftrag_internal.cft_summaries()}'::regprocedure[]) AS p,
+                                   cftrag_internal.cft_registered(p, NULL, relation) AS r) THEN
+        PERFORM cftrag_internal.cft_drop_triggers(relation, 'cftrag_internal.cft_rollup_changed()');
+        had := true;
+    END IF;
     IF NOT had THEN
         RAISE EXCEPTION 'table % is not attached to cftrag', relation USING ERRCODE = 'undefined_table';
     END IF;

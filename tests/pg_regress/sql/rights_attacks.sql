@@ -356,6 +356,16 @@ SELECT document_id, entity, body FROM cft_nearest_documents('[1,0]', documents =
 DROP TABLE attack.moods, attack.mapped, attack.mood_edges, attack.mood_summaries CASCADE;
 DROP TYPE attack.mood, attack.pair CASCADE;
 SELECT cftrag_internal.cft_is_builtin(0), cftrag_internal.cft_is_builtin(99999), cftrag_internal.cft_is_builtin('text'), cftrag_internal.cft_counts(0, 'pg_class');
+-- Summaries that no longer count, since their owner is another one, leave nothing on the edges when these are detached.
+CREATE TABLE attack.left_edges (parent text, child text);
+CREATE TABLE attack.left_summaries (entity text, summary text);
+SELECT cft_attach('attack.left_edges'), cft_attach_summaries('attack.left_summaries', edges => 'attack.left_edges');
+ALTER TABLE attack.left_edges OWNER TO regress_cft_alice;
+ALTER TABLE attack.left_summaries OWNER TO regress_cft_mallory;
+SET ROLE regress_cft_alice;
+SELECT cft_detach('attack.left_edges');
+RESET ROLE;
+SELECT tgrelid::regclass, tgname FROM pg_trigger WHERE tgrelid IN ('attack.left_edges'::regclass, 'attack.left_summaries'::regclass);
 -- A table whose columns cannot be told is not attached, whatever role puts triggers on it.
 CREATE SCHEMA forged;
 CREATE TABLE forged.edges (parent text, child text);
