@@ -22,7 +22,7 @@ pub fn trim(control: &Control) {
     let _unbroken = Unbroken::enter();
     contain::attempt(|| {
         let area = area(control);
-        // Nobody allocates meanwhile: he would find nothing free.
+        // Nobody may allocate meanwhile, since nothing would be free.
         control.allocating.with(EXCLUSIVE, || {
             // SAFETY: our area. No segment is added while the limit is below what there is.
             unsafe {

@@ -63,7 +63,7 @@ impl Shared {
         let chunks = unsafe { &*self.chunks.get() };
         while memory.mapped() < chunks.len() {
             // SAFETY: a chunk of its number's size, aligned, never freed; written under the exclusive lock or by atomics.
-            unsafe { memory.map(chunks[memory.mapped()]) };
+            assert!(unsafe { memory.map(chunks[memory.mapped()]) }, "memory for a list of chunks");
         }
     }
 
