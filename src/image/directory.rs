@@ -18,5 +18,7 @@ pub fn find_or_take(control: &Control, table: pg_sys::Oid, now: bool) -> Option<
             control.find(table)
         })
     };
-    taken().or_else(|| sweep::make_room(control, now).then(taken)?)
+    // Slots without an image help only where no slot is free; an owner's share counts images.
+    let unused = || quota::has_place(control, slot::owner_of(table));
+    taken().or_else(|| sweep::make_room(control, now, unused()).then(taken)?)
 }

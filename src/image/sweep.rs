@@ -35,9 +35,9 @@ pub fn is_gone(control: &Control, index: usize) -> bool {
     !exists(database, table) || !is_here(database) && has_no_file(control, index)
 }
 
-/// Frees the slots of what is gone, and every slot without an image: losing its counters matters less than another
-/// table's image. Unless `at_once`, does nothing and returns false if that was done a moment ago.
-pub fn make_room(control: &Control, at_once: bool) -> bool {
+/// Frees the slots of what is gone and, if `unused`, every slot without an image: losing its counters matters less than
+/// another table's image. Unless `at_once`, does nothing and returns false if that was done a moment ago.
+pub fn make_room(control: &Control, at_once: bool, unused: bool) -> bool {
     // SAFETY: reads the clock.
     let now = unsafe { pg_sys::GetCurrentTimestamp() };
     let last = control.swept_at.load(SeqCst);
@@ -46,7 +46,7 @@ pub fn make_room(control: &Control, at_once: bool) -> bool {
     }
     control.swept_at.store(now, SeqCst);
     for (index, slot) in control.slots.iter().enumerate() {
-        free_if(control, index, |_, _, _| !slot.holds_image() || is_gone(control, index));
+        free_if(control, index, |_, _, _| unused && !slot.holds_image() || is_gone(control, index));
     }
     true
 }

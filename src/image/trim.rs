@@ -13,6 +13,7 @@ use crate::pg::contain;
 use crate::pg::contain::Unbroken;
 use crate::pg::lwlock::EXCLUSIVE;
 use pgrx::pg_sys;
+use std::cell::Cell;
 
 /// The largest object that DSA allocates from a superblock.
 const SMALL: usize = 8192;
@@ -20,52 +21,60 @@ const SMALL: usize = 8192;
 /// Gives back segments in which nothing is allocated.
 pub fn trim(control: &Control) {
     let _unbroken = Unbroken::enter();
-    contain::attempt(|| {
+    // The last object that is allocated here, also after an ERROR (a segment that cannot be mapped); 0: none.
+    let last = Cell::new(0);
+    let done = contain::attempt(|| {
         let area = area(control);
         // Nobody may allocate meanwhile, since nothing would be free.
         control.allocating.with(EXCLUSIVE, || {
             // SAFETY: our area. No segment is added while the limit is below what there is.
             unsafe {
                 pg_sys::dsa_set_size_limit(area, 1);
-                free_all(area, allocate_all(area));
-                pg_sys::dsa_trim(area);
+                allocate_all(area, &last);
+                give_back(area, &last);
             }
         });
     });
-    contain::attempt(|| {
-        // SAFETY: our area.
-        unsafe { pg_sys::dsa_set_size_limit(area(control), usize::MAX) }
-    });
+    if done.is_none() {
+        contain::attempt(|| {
+            let area = area(control);
+            // SAFETY: our area, and objects of ours.
+            control.allocating.with(EXCLUSIVE, || unsafe { give_back(area, &last) });
+        });
+    }
 }
 
-/// Allocates all that is free; each object begins with the dsa_pointer of the one before. Returns that of the last; 0: none.
+/// Allocates all that is free; each object begins with the dsa_pointer of the one before.
 ///
 /// # Safety
 /// An area that may not grow.
-unsafe fn allocate_all(area: *mut pg_sys::dsa_area) -> u64 {
-    let mut last = 0;
+unsafe fn allocate_all(area: *mut pg_sys::dsa_area, last: &Cell<u64>) {
     loop {
         // SAFETY: the caller's promise; an object just allocated has an address, and room for a number.
         unsafe {
             let object = pg_sys::dsa_allocate_extended(area, SMALL, pg_sys::DSA_ALLOC_NO_OOM as i32);
             if object == 0 {
-                return last;
+                return;
             }
-            pg_sys::dsa_get_address(area, object).cast::<u64>().write(last);
-            last = object;
+            pg_sys::dsa_get_address(area, object).cast::<u64>().write(last.get());
+            last.set(object);
         }
     }
 }
 
+/// Lets the area grow again, and frees the objects.
+///
 /// # Safety
-/// What `allocate_all` returned.
-unsafe fn free_all(area: *mut pg_sys::dsa_area, mut last: u64) {
-    while last != 0 {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let before = pg_sys::dsa_get_address(area, last).cast::<u64>().read();
-            pg_sys::dsa_free(area, last);
-            last = before;
+/// Objects of `allocate_all`.
+unsafe fn give_back(area: *mut pg_sys::dsa_area, last: &Cell<u64>) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        pg_sys::dsa_set_size_limit(area, usize::MAX);
+        while last.get() != 0 {
+            let object = last.get();
+            last.set(pg_sys::dsa_get_address(area, object).cast::<u64>().read());
+            pg_sys::dsa_free(area, object);
         }
+        pg_sys::dsa_trim(area);
     }
 }

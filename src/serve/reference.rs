@@ -124,7 +124,7 @@ fn lines(template: &str, has_labels: bool, in_trees: bool) -> String {
     without_comments(&if in_trees { template.replace("--trees", "") } else { template })
 }
 
-/// What the statement of cft_context depends on, besides the table: it is made once, and again when a catalog has changed.
+/// What a call asks for, as far as the statement of cft_context depends on it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Shape {
     /// $1 is an array.
@@ -140,8 +140,12 @@ struct Shape {
 /// Statements kept.
 const MOST: usize = 64;
 
+/// An older snapshot may have another registration, so its columns are part of what a statement is kept by.
+type Kept = (pg_sys::Oid, Shape, ColumnNames, Columns);
+
 thread_local! {
-    static STATEMENTS: Cached<(pg_sys::Oid, Shape), Statement> = const { Cached::new(MOST, invalidation::catalogs) };
+    /// Each is made once, and again when a catalog has changed.
+    static STATEMENTS: Cached<Kept, Statement> = const { Cached::new(MOST, invalidation::catalogs) };
 }
 
 /// The statement of cft_context for one table, with what the sink takes: labels of its own column, an entity's own rows.
@@ -156,7 +160,7 @@ fn statement(of: Source<'_>, many: bool, trees: Option<pg_sys::Datum>, sink: &Si
     };
     require_schema_usage(of.table.schema());
     let make = || Ok::<_, Infallible>(Statement::over(&text(of, shape), &[of.table]));
-    let Ok(statement) = STATEMENTS.with(|all| all.get((of.table.oid(), shape), make));
+    let Ok(statement) = STATEMENTS.with(|all| all.get((of.table.oid(), shape, of.names.clone(), *of.columns), make));
     statement
 }
 

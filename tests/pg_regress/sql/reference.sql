@@ -35,6 +35,18 @@ SELECT plans();
 INSERT INTO ref_int SELECT g, g / 5, 'name ' || g FROM generate_series(8001, 60000) AS g;
 SELECT count(*) FROM cft_context('36', 3, 1, 'ref_int');
 SELECT plans();
+-- An older snapshot has its registration, and what it asks changes no later statement.
+CREATE TABLE ref_turned (one text, two text);
+INSERT INTO ref_turned VALUES ('a', 'b'), ('b', 'c');
+SELECT cft_attach('ref_turned', parent => 'one', child => 'two');
+BEGIN;
+DECLARE before CURSOR FOR SELECT relation, relative FROM cft_context('b', 1, 1, 'ref_turned');
+SELECT cft_attach('ref_turned', parent => 'two', child => 'one');
+FETCH ALL before;
+SELECT relation, relative FROM cft_context('b', 1, 1, 'ref_turned');
+COMMIT;
+SELECT relation, relative FROM cft_context('b', 1, 1, 'ref_turned');
+DROP TABLE ref_turned;
 -- within, of many: by a hash of them (20,000 times 10,000 comparisons take minutes).
 SET statement_timeout = '20s';
 SELECT count(*) FROM cft_entities('name 36', 'ref_int', within => ARRAY(SELECT g::text FROM generate_series(30, 40000) AS g));
