@@ -30,10 +30,15 @@ fn cft_as_text(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
             return Ok(Internal::from(None));
         };
         let number = pg_sys::get_attnum(table, name.cast_mut_ptr());
-        (encoding::decode(value), pg_sys::getBaseType(pg_sys::get_atttype(table, number)))
+        let type_oid = pg_sys::get_atttype(table, number);
+        // getBaseType raises XX000 for no type.
+        if type_oid == pg_sys::InvalidOid {
+            return Ok(Internal::from(None));
+        }
+        (encoding::decode(value), pg_sys::getBaseType(type_oid))
     };
-    let sql = (type_oid != pg_sys::InvalidOid).then(|| column_sql::as_text(&value, u32::from(type_oid)));
-    Ok(Internal::from(sql.map(|sql| text_value(&encoding::encode(&sql))).transpose()?))
+    let sql = column_sql::as_text(&value, u32::from(type_oid));
+    Ok(Internal::from(Some(text_value(&encoding::encode(&sql))?)))
 }
 
 /// `cft_counts(relation regclass, other regclass) -> boolean`: whether the owner of `relation` may say that it belongs to `other`. STRICT; false
