@@ -41,6 +41,7 @@ pub use memory::limit::{NoRoom, some_is_left};
 pub use memory::mixed::Mixed;
 pub use memory::root::{LAYOUT, OWNER_WORDS};
 pub use memory::step::Step;
+pub use recognise::abbreviation::{Definition, Definitions};
 pub use recognise::mentions::{Mention, Recogniser, Seek};
 pub use recognise::spelling::spelling;
 pub use recognise::text::{Reader, as_utf8};

@@ -1,5 +1,6 @@
 //! Finds the names of entities in a text.
 
+pub(crate) mod abbreviation;
 pub(crate) mod candidates;
 pub(crate) mod forms;
 pub(crate) mod mentions;
