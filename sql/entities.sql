@@ -11,6 +11,11 @@
 -- folded words of a name, joined by one blank, or NULL if no text can name it (crates/core/src/folded/words.rs). Both return bytea, in UTF-8 whatever
 -- the database's encoding. cft_spelling(name, text, start, length) says how well those characters of the text spell a name that folds to the same words,
 -- by punctuation, case and cftrag.match_case; NULL if they do not (crates/core/src/recognise/spelling.rs).
+-- Names that the text writes otherwise are looked for in the same way, by other forms (crates/core/src/folded/forms.rs): cft_form(name, method) is that of
+-- a name, cft_window_form(words, method) that of some words of the text in their normal forms; cft_spelled_otherwise(...) says whether a name may be meant
+-- by them. Lines that begin with --forms are used if there is such a rule. Those that begin with --each are there once for each rule, in order: {n} is
+-- its number, from 1, {before} the one before, {method} its name, {score} its score; of --by form and --by abbreviation those of the rule's kind.
+-- cft_definitions(text) are the abbreviations that the text defines; they are the last rule.
 -- Lines that begin with --label are used if there is a column of labels, those with --no label if there is none.
 -- Lines that begin with --trees are used if trees are given: only entities with a row in one of them count; a NULL in $3 stands for rows without a tree.
 -- Lines that begin with --within are used if within is given: only those entities and what is below them count.
@@ -51,8 +56,8 @@ form(entity, form, name, via_alias) AS MATERIALIZED (
       JOIN name AS n ON n.entity OPERATOR(pg_catalog.=) a.entity
 ),
 -- The words of the text and, if it has possessives, elisions and the like, those of the text without them.
-word(plain, place, form, start, length) AS MATERIALIZED (
-    SELECT p.plain, w.place, w.form, w.start, w.length
+word(plain, place, form, start, length, normal) AS MATERIALIZED (
+    SELECT p.plain, w.place, w.form, w.start, w.length, w.normal
       FROM (VALUES (false), (true)) AS p(plain) CROSS JOIN LATERAL cftrag_internal.cft_words($1, p.plain) AS w
 ),
 -- Every window of up to 64 words.
@@ -89,14 +94,79 @@ chosen(start, stop) AS (
      CROSS JOIN LATERAL (SELECT m.start, m.stop FROM mention AS m WHERE m.start OPERATOR(pg_catalog.>) 0 AND m.start OPERATOR(pg_catalog.>=) c.stop
                           ORDER BY m.start, m.stop DESC LIMIT 1) AS n
      WHERE NOT $2
+),
+kept0(start, stop, entity, via_alias, method, score) AS MATERIALIZED (
+    SELECT m.start, m.stop, m.entity, m.via_alias, 'exact'::pg_catalog.text, 1::pg_catalog.float4 FROM mention AS m
+     WHERE $2 OR EXISTS (SELECT FROM chosen AS c WHERE c.start OPERATOR(pg_catalog.=) m.start AND c.stop OPERATOR(pg_catalog.=) m.stop)
 )
+-- The normal words of the text, without its possessives and the like if it has some; and every window of them.
+--forms , normal(place, normal, start, length) AS MATERIALIZED (
+--forms     SELECT pg_catalog.row_number() OVER (ORDER BY w.place), w.normal, w.start, w.length FROM word AS w
+--forms      WHERE w.plain OPERATOR(pg_catalog.=) (SELECT pg_catalog.bool_or(o.plain) FROM word AS o) AND pg_catalog.length(w.normal) OPERATOR(pg_catalog.>) 0
+--forms ),
+--forms normal_span(first, last, words) AS (
+--forms     SELECT w.place, w.place, ARRAY[w.normal] FROM normal AS w
+--forms     UNION ALL
+--forms     SELECT s.first, w.place, pg_catalog.array_append(s.words, w.normal)
+--forms       FROM normal_span AS s
+--forms       JOIN normal AS w ON w.place OPERATOR(pg_catalog.=) (s.last OPERATOR(pg_catalog.+) 1) AND (w.place OPERATOR(pg_catalog.-) s.first) OPERATOR(pg_catalog.<) 64
+--forms )
+-- What each rule finds: windows that have the form of a name.
+--by form , found{n}(start, stop, entity, via_alias) AS MATERIALIZED (
+--by form     SELECT a.start, b.start OPERATOR(pg_catalog.+) b.length, f.entity, CASE WHEN pg_catalog.bool_or(f.via_alias IS NULL) THEN NULL ELSE pg_catalog.min(f.via_alias) END
+--by form       FROM (SELECT s.first, s.last, cftrag_internal.cft_window_form(s.words, '{method}') AS form FROM normal_span AS s) AS s
+--by form       JOIN (SELECT o.entity, o.name, o.via_alias, cftrag_internal.cft_form(o.name, '{method}') AS form FROM form AS o) AS f ON f.form OPERATOR(pg_catalog.=) s.form
+--by form       JOIN normal AS a ON a.place OPERATOR(pg_catalog.=) s.first
+--by form       JOIN normal AS b ON b.place OPERATOR(pg_catalog.=) s.last
+--by form      WHERE cftrag_internal.cft_spelled_otherwise(f.name, $1, a.start, b.start OPERATOR(pg_catalog.+) b.length OPERATOR(pg_catalog.-) a.start, '{method}', (s.last OPERATOR(pg_catalog.-) s.first OPERATOR(pg_catalog.+) 1)::pg_catalog.int4)
+--by form      GROUP BY a.start, b.start OPERATOR(pg_catalog.+) b.length, f.entity
+--by form )
+-- An abbreviation that the text defines behind a name means that name's entities, also with an s; if it is defined twice, its first long form counts.
+--by abbreviation , meant(short, start, stop) AS (
+--by abbreviation     SELECT DISTINCT ON (d.short) d.short, d.start, d.stop
+--by abbreviation       FROM (SELECT DISTINCT ON (o.long_stop) o.short, m.start, m.stop FROM cftrag_internal.cft_definitions($1) WITH ORDINALITY AS o
+--by abbreviation               JOIN kept{before} AS m ON m.stop OPERATOR(pg_catalog.=) o.long_stop ORDER BY o.long_stop, o.ordinality, m.start) AS d
+--by abbreviation      ORDER BY d.short, d.start, d.stop DESC
+--by abbreviation ),
+--by abbreviation found{n}(start, stop, entity, via_alias) AS MATERIALIZED (
+--by abbreviation     SELECT DISTINCT a.start, b.start OPERATOR(pg_catalog.+) b.length, k.entity, k.via_alias
+--by abbreviation       FROM word AS a
+--by abbreviation       JOIN word AS b ON NOT a.plain AND NOT b.plain AND b.place OPERATOR(pg_catalog.>=) a.place AND b.place OPERATOR(pg_catalog.<) (a.place OPERATOR(pg_catalog.+) 5)
+--by abbreviation       JOIN meant AS d ON pg_catalog.substr($1, a.start, b.start OPERATOR(pg_catalog.+) b.length OPERATOR(pg_catalog.-) a.start) OPERATOR(pg_catalog.=) ANY (ARRAY[d.short, d.short OPERATOR(pg_catalog.||) 's'])
+--by abbreviation       JOIN kept{before} AS k ON k.start OPERATOR(pg_catalog.=) d.start AND k.stop OPERATOR(pg_catalog.=) d.stop
+--by abbreviation )
+-- Of these the windows count in which all mentions so far are inside, or that are apart from all; the leftmost are chosen, of these the longest, and what
+-- is inside a chosen one goes. With overlapping, all windows count in which no rule before has found a name.
+--each , fits{n}(start, stop) AS MATERIALIZED (
+--each     SELECT DISTINCT f.start, f.stop FROM found{n} AS f
+--each      WHERE CASE WHEN $2 THEN NOT EXISTS (SELECT FROM kept{before} AS k WHERE k.start OPERATOR(pg_catalog.=) f.start AND k.stop OPERATOR(pg_catalog.=) f.stop)
+--each                 ELSE NOT EXISTS (SELECT FROM kept{before} AS k WHERE k.start OPERATOR(pg_catalog.<) f.stop AND f.start OPERATOR(pg_catalog.<) k.stop
+--each                                     AND NOT (f.start OPERATOR(pg_catalog.<=) k.start AND k.stop OPERATOR(pg_catalog.<=) f.stop AND (f.stop OPERATOR(pg_catalog.-) f.start) OPERATOR(pg_catalog.>) (k.stop OPERATOR(pg_catalog.-) k.start))) END
+--each ),
+--each chosen{n}(start, stop) AS (
+--each     SELECT 0, 0
+--each     UNION ALL
+--each     SELECT n.start, n.stop
+--each       FROM chosen{n} AS c
+--each      CROSS JOIN LATERAL (SELECT f.start, f.stop FROM fits{n} AS f WHERE f.start OPERATOR(pg_catalog.>) 0 AND f.start OPERATOR(pg_catalog.>=) c.stop
+--each                           ORDER BY f.start, f.stop DESC LIMIT 1) AS n
+--each      WHERE NOT $2
+--each ),
+--each kept{n}(start, stop, entity, via_alias, method, score) AS MATERIALIZED (
+--each     SELECT f.start, f.stop, f.entity, f.via_alias, '{method}'::pg_catalog.text, {score}::pg_catalog.float4 FROM found{n} AS f
+--each      WHERE EXISTS (SELECT FROM fits{n} AS s WHERE $2 AND s.start OPERATOR(pg_catalog.=) f.start AND s.stop OPERATOR(pg_catalog.=) f.stop)
+--each         OR EXISTS (SELECT FROM chosen{n} AS c WHERE c.start OPERATOR(pg_catalog.=) f.start AND c.stop OPERATOR(pg_catalog.=) f.stop)
+--each     UNION ALL
+--each     SELECT k.* FROM kept{before} AS k
+--each      WHERE NOT EXISTS (SELECT FROM chosen{n} AS c WHERE c.start OPERATOR(pg_catalog.<=) k.start AND k.stop OPERATOR(pg_catalog.<=) c.stop)
+--each )
 SELECT
 --once DISTINCT ON (m.entity)
        m.entity, pg_catalog.substr($1, m.start, m.stop OPERATOR(pg_catalog.-) m.start), m.start, m.stop OPERATOR(pg_catalog.-) m.start, m.via_alias
 --label , (SELECT pg_catalog.min({label} COLLATE pg_catalog."C") FILTER (WHERE {label} OPERATOR(pg_catalog.<>) '') FROM (SELECT m.entity) AS u(name) JOIN {labels} AS r ON {is_labelled})
 --no label , NULL::pg_catalog.text
-  FROM mention AS m
- WHERE $2 OR EXISTS (SELECT FROM chosen AS c WHERE c.start OPERATOR(pg_catalog.=) m.start AND c.stop OPERATOR(pg_catalog.=) m.stop)
+       , m.method, m.score
+  FROM kept0 /* by the last rule */ AS m
  ORDER BY
 --once m.entity,
        m.start, m.stop DESC, m.entity

@@ -255,6 +255,13 @@ pub fn bad_direction(value: &[u8]) -> ErrorReport {
     )
 }
 
+pub fn bad_match(value: &[u8]) -> ErrorReport {
+    report(
+        Code::ERRCODE_INVALID_PARAMETER_VALUE,
+        format!("\"match\" must be \"exact\", \"inflected\" or \"fuzzy\", not \"{}\"", quoted(value)),
+    )
+}
+
 pub fn negative(argument: &str, value: i32) -> ErrorReport {
     report(Code::ERRCODE_INVALID_PARAMETER_VALUE, format!("\"{argument}\" must not be negative, but is {value}"))
 }

@@ -52,6 +52,35 @@ pub static PROMPT_TEMPLATE: GucSetting<Option<CString>> = GucSetting::<Option<CS
 /// `cftrag.match_case`: whether short names of capitals and common words are found in their own case only.
 pub static MATCH_CASE: GucSetting<bool> = GucSetting::<bool>::new(true);
 
+/// `cftrag.match`: how far a text may write a name otherwise, where a call does not say.
+pub static MATCH: GucSetting<Match> = GucSetting::<Match>::new(Match::Exact);
+
+/// How far a text may write a name otherwise (serve/tiers.rs).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PostgresGucEnum)]
+pub enum Match {
+    /// As it is written, but for case, blanks and punctuation.
+    #[name = c"exact"]
+    Exact,
+    /// Also in another number, with or without accents, blanks and hyphens, in British or American spelling.
+    #[name = c"inflected"]
+    Inflected,
+    /// Also with its words in another order, and by an abbreviation that the text defines.
+    #[name = c"fuzzy"]
+    Fuzzy,
+}
+
+impl Match {
+    /// The value of that name.
+    pub fn of(name: &[u8]) -> Option<Self> {
+        match name {
+            b"exact" => Some(Self::Exact),
+            b"inflected" => Some(Self::Inflected),
+            b"fuzzy" => Some(Self::Fuzzy),
+            _ => None,
+        }
+    }
+}
+
 /// `cftrag.template` in the server's encoding, if it is set.
 pub fn template() -> Option<CString> {
     TEMPLATE.get().filter(|text| !text.is_empty())
@@ -129,6 +158,14 @@ pub fn define() {
         c"Sets whether short names of capitals and common words are found in texts in their own case only.",
         c"So that IT, WHO and Set are not found in \"who told us to set it up\". When off, they are found in any case, as all other names are.",
         &MATCH_CASE,
+        GucContext::Userset,
+        GucFlags::default(),
+    );
+    GucRegistry::define_enum_guc(
+        c"cftrag.match",
+        c"Sets how far a text may write a name otherwise, for calls that do not say (match =>).",
+        c"exact: case, blanks and punctuation aside. inflected: also plurals, accents, joined or split words, British and American spelling. fuzzy: also words in another order, and abbreviations that the text defines.",
+        &MATCH,
         GucContext::Userset,
         GucFlags::default(),
     );

@@ -86,19 +86,20 @@ RETURNS SETOF cft_relative LANGUAGE sql STABLE PARALLEL SAFE COST 200 ROWS 100
 BEGIN ATOMIC SELECT c.* FROM cft_context($1::text[], $2, $3, $4, $5) AS c; END;
 COMMENT ON FUNCTION cft_context(uuid[], integer, integer, regclass, text[]) IS 'cft_context for an array of uuids';
 
-CREATE TYPE cft_mention AS (entity text, mention text, start integer, length integer, via_alias text, label text);
-COMMENT ON TYPE cft_mention IS 'a row of cft_entities: an entity, where a text names it, and what it is called';
+CREATE TYPE cft_mention AS (entity text, mention text, start integer, length integer, via_alias text, label text, method text, score real);
+COMMENT ON TYPE cft_mention IS 'a row of cft_entities: an entity, where a text names it, what it is called, by which rule it was found, and how sure that is';
 
 CREATE FUNCTION cftrag_internal.cft_one(entity text, edges regclass) RETURNS text[] LANGUAGE c STABLE PARALLEL SAFE COST 1
 AS 'MODULE_PATHNAME', 'cft_one_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_one(text, regclass) IS 'an array of that entity, for a function of one that calls the function of many';
 
-CREATE FUNCTION cft_entities(question text, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, within text[] DEFAULT NULL, overlapping boolean DEFAULT false)
+CREATE FUNCTION cft_entities(question text, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, within text[] DEFAULT NULL, overlapping boolean DEFAULT false,
+    match text DEFAULT NULL)
 RETURNS SETOF cft_mention
 LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 10 SUPPORT cftrag_internal.cft_entities_support
 AS 'MODULE_PATHNAME', 'cft_entities_wrapper';
-COMMENT ON FUNCTION cft_entities(text, regclass, text[], text[], boolean) IS
-'entities that occur in a text, of all trees or of these, of all or of those within some, leftmost and longest first, or all of them (overlapping); start and length count characters, from 1';
+COMMENT ON FUNCTION cft_entities(text, regclass, text[], text[], boolean, text) IS
+'entities that occur in a text, of all trees or of these, of all or of those within some, leftmost and longest first, or all of them (overlapping), as they are written or otherwise (match: exact, inflected, fuzzy; NULL: cftrag.match); start and length count characters, from 1';
 
 CREATE FUNCTION cftrag_internal.cft_those(names text[], edges regclass, trees text[], within text[]) RETURNS text[]
 LANGUAGE c STABLE PARALLEL SAFE COST 200
@@ -127,17 +128,35 @@ AS 'MODULE_PATHNAME', 'cft_label_of_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_label_of() IS 'marks a table of labels by a trigger that never fires; arguments: label, entity columns';
 
 CREATE FUNCTION cftrag_internal.cft_words(question text, plain boolean DEFAULT false)
-RETURNS TABLE(place integer, form bytea, start integer, length integer)
+RETURNS TABLE(place integer, form bytea, start integer, length integer, normal bytea)
 LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 100
 AS 'MODULE_PATHNAME', 'cft_words_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_words(text, boolean) IS
 'words of a text as cft_entities compares them: folded, in UTF-8, with their positions in characters; plain: without possessives, elisions and the like';
 
-CREATE FUNCTION cftrag_internal.cft_form(name text) RETURNS bytea
+CREATE FUNCTION cftrag_internal.cft_form(name text, method text DEFAULT 'exact') RETURNS bytea
 LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 10
 AS 'MODULE_PATHNAME', 'cft_form_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_form(text) IS
-'a name as cft_entities compares it: its folded words joined by a blank, in UTF-8; NULL if it is never found in a text';
+COMMENT ON FUNCTION cftrag_internal.cft_form(text, text) IS
+'a name as cft_entities compares it, in UTF-8: its folded words joined by a blank; inflected: the letters of its normal words; reordered: its normal words in alphabetical order; NULL if it is never found in a text';
+
+CREATE FUNCTION cftrag_internal.cft_window_form(words bytea[], method text) RETURNS bytea
+LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 10
+AS 'MODULE_PATHNAME', 'cft_window_form_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_window_form(bytea[], text) IS
+'the form by which normal words of a text are compared with names (cft_form); NULL if no name is looked for there';
+
+CREATE FUNCTION cftrag_internal.cft_spelled_otherwise(name text, question text, start integer, length integer, method text, words integer) RETURNS boolean
+LANGUAGE c STABLE STRICT PARALLEL SAFE COST 10
+AS 'MODULE_PATHNAME', 'cft_spelled_otherwise_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_spelled_otherwise(text, text, integer, integer, text, integer) IS
+'whether so many words of a text may be taken for a name of the same form, by punctuation, case and cftrag.match_case';
+
+CREATE FUNCTION cftrag_internal.cft_definitions(question text) RETURNS TABLE(long_start integer, long_stop integer, short text)
+LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 5
+AS 'MODULE_PATHNAME', 'cft_definitions_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_definitions(text) IS
+'the abbreviations that a text defines: where each long form begins and ends, in characters from 1, and the short form';
 
 CREATE FUNCTION cftrag_internal.cft_spelling(name text, question text, start integer, length integer) RETURNS integer
 LANGUAGE c STABLE STRICT PARALLEL SAFE COST 10

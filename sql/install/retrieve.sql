@@ -444,7 +444,7 @@ BEGIN
     SELECT z.entity, 1::float8, z.method, z.label
       FROM (SELECT DISTINCT ON (e.entity COLLATE "C") e.entity, e.label,
                      CASE WHEN e.via_alias IS NOT NULL THEN 'alias' WHEN f.by_name THEN 'folded' ELSE 'label' END AS method
-              FROM cftrag_internal.cft_entities(mention, f.edges, trees, within) AS e
+              FROM cftrag_internal.cft_entities(mention, f.edges, trees, within, match => 'exact') AS e
               -- The name must cover all words, with or without a possessive or an elision.
               JOIN (SELECT min(w.start) AS start, max(w.start + w.length) AS stop
                       FROM (VALUES (false), (true)) AS p(plain), cftrag_internal.cft_words(mention, p.plain) AS w GROUP BY p.plain) AS w

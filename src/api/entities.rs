@@ -12,27 +12,38 @@ use crate::call::work_memory::{Room, list};
 use crate::catalog::attached_table::AttachedTable;
 use crate::error::Fallible;
 use crate::pg::interrupt::ROWS_BETWEEN_CHECKS;
-use crate::serve::asked::Question;
+use crate::serve::asked::{Question, matching};
 use crate::serve::mentions::{Tables, form, give_back, workspace};
 use crate::serve::within;
 use crate::serve::within::Within;
 use pgrx::prelude::*;
 use pgrx::{Internal, check_for_interrupts};
 
-/// `cft_entities(question text, edges regclass, trees text[], within text[], overlapping boolean)`: see sql/entities.sql for what it returns.
+/// `cft_entities(question text, edges regclass, trees text[], within text[], overlapping boolean, match text)`: see sql/entities.sql for what it returns.
 ///
 /// NULL question or overlapping: no rows. Errors: 42P01 (not attached), 42725 (several attached), 42703 (a column is gone), 42501 (the
-/// tables' own), 22021 (not UTF-8, in a database of SQL_ASCII), 0A000 (EUC_JIS_2004).
+/// tables' own), 22023 (match), 22021 (not UTF-8, in a database of SQL_ASCII), 0A000 (EUC_JIS_2004).
 #[pg_extern(sql = false)]
 fn cft_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
     let (Some(text), Some(overlapping)) = (call.arg(0), call.arg(4)) else { return Ok(()) };
-    answer(&call, rows, Question { text, trees: call.arg(2), within: call.arg(3), overlapping, once: false })
+    answer(
+        &call,
+        rows,
+        Question {
+            text,
+            trees: call.arg(2),
+            within: call.arg(3),
+            overlapping,
+            once: false,
+            matching: matching(call.arg(5))?,
+        },
+    )
 }
 
-/// `cft_first_mentions(question text, edges regclass, trees text[], within text[])`: of the rows of cft_entities, each entity's first. Errors: those of
+/// `cft_first_mentions(question text, edges regclass, trees text[], within text[], match text)`: of the rows of cft_entities, each entity's first. Errors: those of
 /// cft_entities.
 #[pg_extern(sql = false)]
 fn cft_first_mentions(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
@@ -41,7 +52,18 @@ fn cft_first_mentions(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let rows = call.rows();
     let Some(text) = call.arg(0) else { return Ok(()) };
     let overlapping = pg_sys::Datum::from(false);
-    answer(&call, rows, Question { text, trees: call.arg(2), within: call.arg(3), overlapping, once: true })
+    answer(
+        &call,
+        rows,
+        Question {
+            text,
+            trees: call.arg(2),
+            within: call.arg(3),
+            overlapping,
+            once: true,
+            matching: matching(call.arg(4))?,
+        },
+    )
 }
 
 fn answer(call: &Call, rows: Rows, question: Question) -> Fallible<()> {
@@ -52,7 +74,7 @@ fn answer(call: &Call, rows: Rows, question: Question) -> Fallible<()> {
         all.extend(0..found.len());
         for some in all.chunks(ROWS_BETWEEN_CHECKS) {
             check_for_interrupts!();
-            tuple::add_all(rows, some, |n, row: &mut Row<6>| form(&found, *n, question.text(), row));
+            tuple::add_all(rows, some, |n, row: &mut Row<8>| form(&found, *n, question.text(), row));
         }
     } else {
         tables.by_reference(&question, rows);

@@ -1,15 +1,19 @@
-//! cft_words, cft_form and cft_spelling: the words, forms and spellings that define cft_entities (sql/entities.sql).
+//! cft_words, cft_form, cft_spelling and the like: the words, forms and spellings that define cft_entities (sql/entities.sql).
 
 #![expect(unsafe_code, reason = "talks to the executor directly")]
 
+use crate::call::array;
 use crate::call::fmgr::{Call, text_datum};
 use crate::error;
 use crate::error::Fallible;
 use crate::guc;
 use crate::pg::interrupt::check_interrupts;
 use crate::serve::mentions::as_plain;
-use cftrag_core::{Interruptible, MOST_BYTES};
+use crate::serve::tiers;
+use cftrag_core::{FormKind, Interruptible, Language, MOST_BYTES, MOST_WORDS};
+use pgrx::Internal;
 use pgrx::prelude::*;
+use std::ops::Range;
 
 /// Characters counted between two checks for interrupts, and the steps that this counts as.
 const COUNTED: usize = 1 << 20;
@@ -22,7 +26,7 @@ const PER_WORD: usize = 16;
 /// The most bytes of a character in any server encoding.
 const WIDEST: usize = 4;
 
-/// `cft_words(text, plain boolean)`: place (from 1), form (folded, as UTF-8), start and length in characters. See crates/core/src/folded/words.rs.
+/// `cft_words(text, plain boolean)`: place (from 1), form (folded, as UTF-8), start and length in characters, and the normal form. See crates/core/src/folded/words.rs.
 /// plain: the words of the text without its possessives, elisions and the like (crates/core/src/folded/plain.rs); no rows if the text has none of
 /// these.
 #[pg_extern(sql = false)]
@@ -41,7 +45,7 @@ fn cft_words(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         text = plain.map_err(|_| error::not_utf8())?;
     }
     let (mut place, mut at, mut start) = (0_i32, 0, 1_i32);
-    let mut form = Vec::new();
+    let (mut form, mut normal) = (Vec::new(), Vec::new());
     let mut words = cftrag_core::Words::of(text);
     while let Some((offset, word)) = words.next_word(&mut work) {
         work.steps(PER_WORD);
@@ -53,27 +57,106 @@ fn cft_words(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
             continue;
         }
         place += 1;
+        normal.clear();
+        cftrag_core::normalise(Language::default(), &form, &mut normal);
         let mut values = [
             pg_sys::Datum::from(place),
             text_datum(&form),
             pg_sys::Datum::from(start),
             pg_sys::Datum::from(characters(word, &mut work)),
+            text_datum(&normal),
         ];
-        rows.add(&mut values, &mut [false; 4]);
+        rows.add(&mut values, &mut [false; 5]);
         // SAFETY: made above, copied into the row.
-        unsafe { pg_sys::pfree(values[1].cast_mut_ptr()) };
+        unsafe {
+            pg_sys::pfree(values[1].cast_mut_ptr());
+            pg_sys::pfree(values[4].cast_mut_ptr());
+        }
     }
     Ok(())
 }
 
-/// `cft_form(name)`: its folded words joined by one blank, as UTF-8; NULL if the name can never be found in a text.
+/// `cft_form(name, method)`: its folded words joined by one blank, or another form by which that rule compares it, as UTF-8; NULL if the name can never
+/// be found in a text.
 #[pg_extern(sql = false)]
-fn cft_form(name: &[u8]) -> Fallible<Option<Vec<u8>>> {
+fn cft_form(name: &[u8], method: &[u8]) -> Fallible<Option<Vec<u8>>> {
+    let Some(kind) = kind_of(method) else { return Ok(None) };
     let mut form = Vec::new();
     // A name longer than this has no form, in any encoding: skip it.
     let name = if name.len() > WIDEST * MOST_BYTES { &[] } else { name };
     let name = as_utf8(name, &mut Interruptible::new(&mut { check_interrupts }))?;
-    Ok(name.is_some_and(|name| cftrag_core::fold_name(name.as_bytes(), &mut form)).then_some(form))
+    let has = |name: &str| cftrag_core::write_form(kind, Language::default(), name.as_bytes(), &mut form);
+    Ok(name.is_some_and(has).then_some(form))
+}
+
+/// The form that the rule of that name compares, if it compares one.
+fn kind_of(method: &[u8]) -> Option<FormKind> {
+    tiers::form_of(tiers::named(method)?)
+}
+
+/// `cft_window_form(words bytea[], method)`: the form of normal words of a text that the rule compares with that of a name; NULL if it compares none
+/// with them.
+#[pg_extern(sql = false)]
+fn cft_window_form(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
+    // SAFETY: our own fcinfo; STRICT; an element of a bytea[] is read as one of a text[] is.
+    let (words, kind) = unsafe {
+        let call = Call::new(fcinfo);
+        let (Some(words), Some(method)) = (call.arg(0), call.text(1)) else { return Ok(Internal::from(None)) };
+        let Some(kind) = kind_of(method) else { return Ok(Internal::from(None)) };
+        (array::texts(words)?, kind)
+    };
+    let words: Vec<&[u8]> = words.flatten().take(MOST_WORDS).collect(); // bounded: the words of a name
+    let mut form = Vec::new();
+    let has = cftrag_core::write_window(kind, Language::default(), &words, &mut form);
+    Ok(Internal::from(has.then(|| text_datum(&form))))
+}
+
+/// `cft_spelled_otherwise(name, text, start, length, method, words)`: whether so many words there, of the same form as the name, may be taken for it. See
+/// crates/core/src/recognise/spelling.rs.
+#[pg_extern(sql = false)]
+fn cft_spelled_otherwise(
+    name: &[u8],
+    text: &[u8],
+    start: i32,
+    length: i32,
+    method: &[u8],
+    words: i32,
+) -> Fallible<Option<bool>> {
+    let Some(kind) = kind_of(method) else { return Ok(None) };
+    let mut check_interrupts = check_interrupts;
+    let mut work = Interruptible::new(&mut check_interrupts);
+    let name = if name.len() > WIDEST * MOST_BYTES { &[] } else { name };
+    let (Some(name), Some(text)) = (as_utf8(name, &mut work)?, as_utf8(text, &mut work)?) else { return Ok(None) };
+    let (window, words) = (window_of(text, start, length), usize::try_from(words).unwrap_or(0));
+    let may_be = cftrag_core::may_be_of(kind, Language::default(), name.as_bytes(), words);
+    Ok(Some(may_be && cftrag_core::is_spelled_otherwise(name.as_bytes(), text, window, guc::MATCH_CASE.get())))
+}
+
+/// `cft_definitions(text)`: the abbreviations that a text defines: where the long form begins and the character after it, from 1, and the short form. See
+/// crates/core/src/recognise/abbreviation.rs.
+#[pg_extern(sql = false)]
+fn cft_definitions(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let rows = call.rows();
+    let Some(text) = call.text(0) else { return Ok(()) };
+    let mut check_interrupts = check_interrupts;
+    let mut work = Interruptible::new(&mut check_interrupts);
+    let text = as_utf8(text, &mut work)?.ok_or_else(error::not_utf8)?;
+    let mut definitions = cftrag_core::Definitions::of(text);
+    let (mut at, mut count) = (0, 1);
+    while let Some(found) = definitions.next_definition(&mut work) {
+        // Long forms begin in order, but for one that its short form precedes.
+        if found.long.start < at {
+            (at, count) = (0, 1);
+        }
+        count += characters(&text[at..found.long.start], &mut work);
+        at = found.long.start;
+        let stop = count + characters(&text[found.long.clone()], &mut work);
+        let short = text_datum(text[found.short].as_bytes());
+        rows.add(&mut [pg_sys::Datum::from(count), pg_sys::Datum::from(stop), short], &mut [false; 3]);
+    }
+    Ok(())
 }
 
 /// `cft_spelling(name, text, start, length)`: how well these characters of the text spell the name that they fold to; NULL if they do not fold to it.
@@ -84,11 +167,16 @@ fn cft_spelling(name: &[u8], text: &[u8], start: i32, length: i32) -> Fallible<O
     let mut work = Interruptible::new(&mut check_interrupts);
     let name = if name.len() > WIDEST * MOST_BYTES { &[] } else { name };
     let (Some(name), Some(text)) = (as_utf8(name, &mut work)?, as_utf8(text, &mut work)?) else { return Ok(None) };
+    let window = window_of(text, start, length);
+    let spelling = cftrag_core::spelling(name.as_bytes(), text, window, guc::MATCH_CASE.get());
+    Ok(spelling.map(|spelling| i32::try_from(spelling).unwrap_or(i32::MAX)))
+}
+
+/// The bytes of so many characters from that one on, which is counted from 1.
+fn window_of(text: &str, start: i32, length: i32) -> Range<usize> {
     let at = |text: &str, count: i32| place_of(text, usize::try_from(count).unwrap_or(0));
     let from = at(text, start.saturating_sub(1));
-    let to = from + text.get(from..).map_or(0, |rest| at(rest, length));
-    let spelling = cftrag_core::spelling(name.as_bytes(), text, from..to, guc::MATCH_CASE.get());
-    Ok(spelling.map(|spelling| i32::try_from(spelling).unwrap_or(i32::MAX)))
+    from..from + text.get(from..).map_or(0, |rest| at(rest, length))
 }
 
 /// The byte at which that character begins, as the database counts them: see [`characters`].

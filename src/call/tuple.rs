@@ -17,6 +17,23 @@ pub const fn varlena_header(len: usize) -> [u8; 4] {
     HEADERS.of(len as u32).to_ne_bytes()
 }
 
+/// A constant as a text with its header, with PostgreSQL's alignment.
+#[repr(align(4))]
+pub struct Constant<const N: usize>(pub [u8; N]);
+
+impl<const N: usize> Constant<N> {
+    /// The text behind four bytes, which make room for the header.
+    pub const fn of(text: &[u8; N]) -> Self {
+        let (mut all, header) = (*text, varlena_header(N - 4));
+        let mut i = 0;
+        while i < 4 {
+            all[i] = header[i];
+            i += 1;
+        }
+        Self(all)
+    }
+}
+
 /// Rows whose texts are kept before their memory is reset.
 const ROWS_PER_RESET: usize = 16;
 
@@ -55,6 +72,15 @@ impl<const N: usize> Row<N> {
     pub fn int(&mut self, value: i32) {
         self.next(Some(pg_sys::Datum::from(value)));
     }
+
+    pub fn real(&mut self, value: f32) {
+        self.next(Some(real(value)));
+    }
+}
+
+/// A value of type real.
+pub fn real(value: f32) -> pg_sys::Datum {
+    pg_sys::Datum::from(value.to_bits() as i32)
 }
 
 /// Adds a row for each of `values`; `form` gives its columns. The texts' memory is reused.

@@ -18,10 +18,10 @@ pub enum Function {
 pub const ALL: [Function; 2] = [Function::Context, Function::Entities];
 
 /// The most arguments that any of them has.
-pub const MOST_ARGUMENTS: usize = 5;
+pub const MOST_ARGUMENTS: usize = 6;
 
 /// The most columns that any of them returns.
-pub const MOST_COLUMNS: usize = 7;
+pub const MOST_COLUMNS: usize = 8;
 
 const _: () = {
     let mut i = 0;
@@ -42,18 +42,19 @@ impl Function {
 
     pub const fn arguments(self) -> usize {
         match self {
-            Self::Context | Self::Entities => 5,
+            Self::Context => 5,
+            Self::Entities => 6,
         }
     }
 
     /// The columns' types.
     pub const fn columns(self) -> &'static [pg_sys::Oid] {
-        use pg_sys::{INT4OID as INT, TEXTOID as TEXT};
+        use pg_sys::{FLOAT4OID as REAL, INT4OID as INT, TEXTOID as TEXT};
         match self {
             // entity, tree, relation, depth, relative, via, label
             Self::Context => &[TEXT, TEXT, TEXT, INT, TEXT, TEXT, TEXT],
-            // entity, mention, start, length, via_alias, label
-            Self::Entities => &[TEXT, TEXT, INT, INT, TEXT, TEXT],
+            // entity, mention, start, length, via_alias, label, method, score
+            Self::Entities => &[TEXT, TEXT, INT, INT, TEXT, TEXT, TEXT, REAL],
         }
     }
 

@@ -19,7 +19,7 @@ use crate::serve::asked::{Question, Reach};
 use crate::serve::mentions::{Found, Tables};
 use crate::serve::sink::Sink;
 use crate::serve::walk::Served;
-use crate::serve::{answer, mentions, sink, walk};
+use crate::serve::{answer, asked, mentions, sink, walk};
 use cftrag_core::Walk;
 use pgrx::pg_sys::panic::ErrorReportable;
 use pgrx::prelude::*;
@@ -285,12 +285,14 @@ impl Scan {
         // SAFETY: the caller's promise.
         unsafe {
             match (self.function, values) {
-                (Function::Context, [Some(entity), Some(up), Some(down), edges, trees]) => {
+                (Function::Context, [Some(entity), Some(up), Some(down), edges, trees, _]) => {
                     let reach = Reach { trees, ..Reach::levels(up.value() as i32, down.value() as i32) };
                     self.context(state, entity, reach, edges.map(oid))
                 }
-                (Function::Entities, [Some(text), edges, trees, within, Some(overlapping)]) => {
-                    self.entities(state, Question { text, trees, within, overlapping, once: false }, edges.map(oid))
+                (Function::Entities, [Some(text), edges, trees, within, Some(overlapping), matching]) => {
+                    let matching = asked::matching(matching).unwrap_or_report();
+                    let question = Question { text, trees, within, overlapping, once: false, matching };
+                    self.entities(state, question, edges.map(oid))
                 }
                 _ => Answer::Nothing,
             }

@@ -2,12 +2,14 @@
 
 #![expect(unsafe_code, reason = "the executor's slots")]
 
+use crate::call::tuple;
 use crate::pg::compat;
 use crate::scan::arguments;
 use crate::scan::function::MOST_COLUMNS;
 use crate::serve::mentions::Found;
 use crate::serve::sink::relation_with_prefix;
-use cftrag_core::{Mention, Walk};
+use crate::serve::tiers::method_with_prefix;
+use cftrag_core::{Mention, Method, Walk};
 use pgrx::prelude::*;
 
 /// ExecClearTuple of a virtual slot.
@@ -57,20 +59,20 @@ impl RowValues for InWalk<'_> {
 }
 
 /// A row of cft_entities. Only the alias and the label can be NULL.
-pub struct InText<'a>(pub &'a Mention, pub [Option<*const u8>; 4]);
+pub struct InText<'a>(pub &'a Mention, pub [Option<*const u8>; 4], pub Method);
 
 impl<'a> InText<'a> {
     /// The row of that number in `found`, as [`Found::spell`] prepared it.
     pub fn of(found: &'a Found, row: usize) -> Self {
         let (mention, texts) = found.get(row);
-        Self(mention, texts)
+        Self(mention, texts, found.method(row))
     }
 }
 
 impl RowValues for InText<'_> {
     #[inline]
     fn value(&self, column: u8) -> Option<pg_sys::Datum> {
-        let Self(mention, [entity, spelled, alias, label]) = self;
+        let Self(mention, [entity, spelled, alias, label], method) = self;
         match column {
             1 => entity.map(pg_sys::Datum::from),
             2 => spelled.map(pg_sys::Datum::from),
@@ -78,7 +80,9 @@ impl RowValues for InText<'_> {
             3 => Some(pg_sys::Datum::from(mention.start as i32 + 1)),
             4 => Some(pg_sys::Datum::from(mention.length as i32)),
             5 => alias.map(pg_sys::Datum::from),
-            _ => label.map(pg_sys::Datum::from),
+            6 => label.map(pg_sys::Datum::from),
+            7 => Some(pg_sys::Datum::from(method_with_prefix(*method).as_ptr())),
+            _ => Some(tuple::real(method.score())),
         }
     }
 }

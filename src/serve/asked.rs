@@ -7,6 +7,8 @@ use crate::call::fmgr::{Call, text_bytes};
 use crate::call::work_memory::{LARGE, limit};
 use crate::error;
 use crate::error::Fallible;
+use crate::guc;
+use crate::guc::Match;
 use cftrag_core::{NoRoom, Trees};
 use pgrx::pg_sys;
 
@@ -49,6 +51,8 @@ pub struct Question {
     pub overlapping: pg_sys::Datum,
     /// Whether only each entity's first mention is wanted.
     pub once: bool,
+    /// How far the text may write a name otherwise.
+    pub matching: Match,
 }
 
 impl Question {
@@ -60,6 +64,13 @@ impl Question {
     pub fn is_overlapping(&self) -> bool {
         self.overlapping.value() != 0
     }
+}
+
+/// The argument match, a text value; NULL: the setting. 22023 if it is something else.
+pub fn matching(value: Option<pg_sys::Datum>) -> Fallible<Match> {
+    // SAFETY: SQL declares the argument text.
+    let Some(name) = value.map(|value| unsafe { text_bytes(value) }) else { return Ok(guc::MATCH.get()) };
+    Match::of(name).ok_or_else(|| error::bad_match(name))
 }
 
 /// The trees of a text[] value, for a reader of the image. 53400, 53200 (memory).

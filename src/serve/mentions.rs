@@ -21,15 +21,19 @@ use crate::serve::asked;
 use crate::serve::asked::Question;
 use crate::serve::conditions::Ticket;
 use crate::serve::labels::Labels;
+use crate::serve::tiers::{Each, window};
 use crate::serve::walk::End;
 use crate::serve::within::Within;
-use crate::serve::{reference, route, walk, within};
-use cftrag_core::{Asked, Image, Interruptible, Mention, NoRoom, Reader, Recogniser, Seek, Step, Trees};
+use crate::serve::{reference, route, tiers, walk, within};
+use cftrag_core::{
+    Asked, FormKind, Image, Interruptible, Language, Mention, Method, NoRoom, Reader, Recogniser, Seek, Step, Trees,
+};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 /// Edge slots visited before the lock is released; a word counts as two. See walk.rs.
 const CELLS: usize = 20_000;
@@ -56,10 +60,11 @@ thread_local! {
 /// The names found in a text, in order, and the workspace they were found in.
 #[derive(Default)]
 pub struct Found {
-    /// One for the edges' image, then one for each table of names; then the same for the text without possessives and the like.
+    /// One for the edges' image, then one for each table of names; then the same for the text without possessives and the like, and for each form by
+    /// which names are looked for that the text writes otherwise.
     pub recognisers: Vec<Recogniser>,
     /// Each mention with the index of its recogniser.
-    pub mentions: Vec<(usize, Mention)>,
+    pub mentions: Vec<Each>,
     /// The labels of the mentions' entities, in the same order.
     pub labels: Labels,
     /// The mentions' texts and labels as PostgreSQL values, one after the other; `spelled` and `labelled` have where each begins.
@@ -106,7 +111,7 @@ impl Tables {
         match self.search(question, found) {
             Ok(()) => {
                 if self.edges.columns.has_labels() || self.labels.is_some() {
-                    let entity = |(n, mention): &(usize, Mention)| found.recognisers[*n].name(mention.entity);
+                    let entity = |(n, mention): &Each| found.recognisers[*n].name(mention.entity);
                     let mut entities = list(found.mentions.len(), &mut Room::new())?;
                     entities.extend(found.mentions.iter().map(entity));
                     found.labels = Labels::of(&self.edges, &entities)?;
@@ -143,20 +148,24 @@ impl Tables {
         // Seek::Labelled finds nothing in an image without labels.
         let seek = if by_name { Seek::Entities } else { Seek::Labelled };
         let searches = sources * texts.iter().flatten().count();
-        while recognisers.len() < searches {
+        let rules = tiers::rules(question.matching);
+        let forms = rules.iter().filter_map(|rule| tiers::form_of(*rule));
+        while recognisers.len() < searches + sources * rules.len() {
             recognisers.push(Recogniser::new(HEADERS));
         }
         let tops = question.within.map(within::tops).transpose().map_err(End::Error)?;
         let within = tops.as_ref().map(|tops| Within::of(edges, tops, question.trees));
         let mut filter = Filter { edges, only, within, once: question.once };
         let all = overlapping || !alone;
-        let mut ticket = look(edges, &mut recognisers[0], (text, None), (seek, all), None, &mut filter)?;
+        let how = How { seek, all, form: FormKind::Folded };
+        let mut ticket = look(edges, &mut recognisers[0], (text, None), how, None, &mut filter)?;
         let own = std::iter::once((edges, seek));
         let names = aliases.iter().map(|of| (of, Seek::Aliased)).chain(labels.iter().map(|of| (of, Seek::Labelled)));
         let tables: Vec<_> = own.chain(names).collect(); // bounded: attached tables
         let rest = texts.iter().flatten().flat_map(|text| tables.iter().map(move |of| (*of, *text))).skip(1);
         for (((of, seek), text), recogniser) in rest.zip(&mut recognisers[1..]) {
-            look(of, recogniser, text, (seek, true), Some(&mut ticket), &mut filter)?;
+            let how = How { seek, all: true, form: FormKind::Folded };
+            look(of, recogniser, text, how, Some(&mut ticket), &mut filter)?;
         }
         mentions.clear();
         room_for(mentions, alone, &recognisers[..searches])?;
@@ -164,12 +173,36 @@ impl Tables {
             recognisers[0].finish();
             mentions.extend(recognisers[0].mentions().iter().map(|mention| (0, *mention)));
         } else {
-            merge(&recognisers[..searches], sources, mentions, overlapping);
+            merge(recognisers, 0..searches, sources, mentions);
+            if !overlapping {
+                tiers::keep_leftmost(mentions, &mut Interruptible::new(&mut { check_interrupts }));
+            }
+        }
+        for (n, form) in forms.enumerate() {
+            let those = searches + n * sources..searches + (n + 1) * sources;
+            let text = (text, plain.as_deref());
+            for ((of, seek), recogniser) in tables.iter().zip(&mut recognisers[those.clone()]) {
+                let how = How { seek: *seek, all: true, form };
+                look(of, recogniser, text, how, Some(&mut ticket), &mut filter)?;
+            }
+            let mut new = Vec::new();
+            room_for(&mut new, false, &recognisers[those.clone()])?;
+            merge(recognisers, those, sources, &mut new);
+            tiers::add(mentions, &mut new, overlapping, &mut Interruptible::new(&mut { check_interrupts }))
+                .map_err(End::Error)?;
+        }
+        if rules.contains(&Method::Abbreviation)
+            && let Ok(text) = std::str::from_utf8(text)
+        {
+            let mut check_interrupts = check_interrupts;
+            let work = &mut Interruptible::new(&mut check_interrupts);
+            let mut new = tiers::abbreviations(text, mentions, work).map_err(End::Error)?;
+            tiers::add(mentions, &mut new, overlapping, work).map_err(End::Error)?;
         }
         if question.once {
             keep_first(recognisers, mentions).map_err(End::Error)?;
         }
-        if !alone {
+        if !alone || !rules.is_empty() {
             order(recognisers, mentions);
         }
         ticket.control.slots[ticket.index].count_call(recognisers[0].counters());
@@ -192,8 +225,7 @@ impl Found {
         labelled.clear();
         let label = |n: usize| labels.get(n).map_or(0, |label| label.len() + 8);
         let spelling = |mention: &Mention| if wanted { mention.to - mention.from + 8 } else { 0 };
-        let each =
-            |(n, (_, mention)): (usize, &(usize, Mention))| label(n) + spelling(mention) + 2 * size_of::<usize>();
+        let each = |(n, (_, mention)): (usize, &Each)| label(n) + spelling(mention) + 2 * size_of::<usize>();
         let bytes: usize = if wanted || !labels.is_empty() { mentions.iter().enumerate().map(each).sum() } else { 0 };
         Room::new().take(2 * bytes)?;
         if wanted {
@@ -203,6 +235,11 @@ impl Found {
             labelled.extend((0..mentions.len()).map(|n| labels.get(n).map(|label| add_value(values, label))));
         }
         Ok(())
+    }
+
+    /// The rule by which a mention was found.
+    pub fn method(&self, n: usize) -> Method {
+        self.mentions[n].1.method
     }
 
     /// A mention, and pointers to its text values: entity, mention (if [`Found::spell`] made it), alias, label.
@@ -279,13 +316,20 @@ impl Filter<'_> {
     }
 }
 
-/// Finds the names in the text that count, in the image of the edges table or of one of its tables of names. `how`: what to seek, and whether all
-/// windows are wanted. `edges`: the ticket of the edges table; None if this call gets it.
+/// What to look for: names of what, whether all windows are wanted, and the form of names.
+#[derive(Clone, Copy)]
+struct How {
+    seek: Seek,
+    all: bool,
+    form: FormKind,
+}
+
+/// Finds the names in the text that count, in the image of the edges table or of one of its tables of names. `edges`: the ticket of the edges table; None if this call gets it.
 fn look(
     of: &AttachedTable,
     recogniser: &mut Recogniser,
     text: Read<'_>,
-    how: (Seek, bool),
+    how: How,
     mut edges: Option<&mut Ticket>,
     filter: &mut Filter<'_>,
 ) -> Result<Ticket, End> {
@@ -304,7 +348,8 @@ fn look(
     recogniser.match_case(guc::MATCH_CASE.get());
     recogniser.judging(judges);
     recogniser.once(filter.once);
-    let (seek, all) = how;
+    let How { seek, all, form } = how;
+    recogniser.form(form, Language::default());
     recogniser.begin(seek, all);
     recogniser.read(&mut reader, &mut work).map_err(no_room)?;
     let first = |image: Image<'_>, seen: &SnapshotView| recogniser.step(image, seen, CELLS, &reader);
@@ -338,17 +383,17 @@ fn look(
 }
 
 /// Reserves room for what all recognisers found.
-fn room_for(mentions: &mut Vec<(usize, Mention)>, alone: bool, found: &[Recogniser]) -> Result<(), End> {
+fn room_for(mentions: &mut Vec<Each>, alone: bool, found: &[Recogniser]) -> Result<(), End> {
     let count: usize = found.iter().map(|of| of.mentions().len()).sum();
     // Merging also needs the sorted copy.
-    let each = size_of::<(usize, Mention)>() * if alone { 1 } else { 2 };
+    let each = size_of::<Each>() * if alone { 1 } else { 2 };
     Room::new().take(count * each).map_err(End::Error)?;
     let bytes = count * each;
     mentions.try_reserve_exact(count).map_err(|_| End::Error(error::no_room(NoRoom::Memory(bytes))))
 }
 
 /// Makes the row of cft_entities for mention `n`.
-pub fn form(found: &Found, n: usize, text: &[u8], row: &mut Row<6>) {
+pub fn form(found: &Found, n: usize, text: &[u8], row: &mut Row<8>) {
     let (recogniser, mention) = &found.mentions[n];
     let recogniser = &found.recognisers[*recogniser];
     row.prefixed(recogniser.name_with_prefix(mention.entity));
@@ -360,37 +405,23 @@ pub fn form(found: &Found, n: usize, text: &[u8], row: &mut Row<6>) {
         None => row.null(),
     }
     row.any(found.labels.get(n));
+    row.prefixed(tiers::method_with_prefix(mention.method));
+    row.real(mention.method.score());
 }
 
-/// Merges the mentions that all sources found, window by window. Keeps the leftmost, then longest windows unless `overlapping`.
-/// The first `sources` of `found` read the text as written; a window in which they find a name is not given to the others.
-fn merge(found: &[Recogniser], sources: usize, all: &mut Vec<(usize, Mention)>, overlapping: bool) {
+/// Merges the mentions that these sources found, window by window, in the order of the windows. The first `sources` of them read the text as written; a
+/// window in which they find a name is not given to the others.
+fn merge(found: &[Recogniser], those: Range<usize>, sources: usize, all: &mut Vec<Each>) {
     let of = |n: usize| found[n].mentions().iter().map(move |mention| (n, *mention));
     let mut check_interrupts = check_interrupts;
     let work = &mut Interruptible::new(&mut check_interrupts);
-    all.extend((0..found.len()).flat_map(of).inspect(|_| work.step()));
+    all.extend(those.flat_map(of).inspect(|_| work.step()));
     work.sort_by(all, |a, b| window(a).cmp(&window(b)));
     keep_best(all, sources, work);
-    if !overlapping {
-        let mut last = (0, Reverse(0));
-        all.retain(|mention| {
-            work.step();
-            let chosen = window(mention) == last || mention.1.from >= last.1.0;
-            if chosen {
-                last = window(mention);
-            }
-            chosen
-        });
-    }
-}
-
-/// Where a mention is in the text; windows are in order leftmost first, then longest.
-fn window((_, mention): &(usize, Mention)) -> (usize, Reverse<usize>) {
-    (mention.from, Reverse(mention.to))
 }
 
 /// Of the mentions, which are in the order of their windows, keeps those of each entity's first window. 53400, 53200 (memory).
-fn keep_first(found: &[Recogniser], all: &mut Vec<(usize, Mention)>) -> Fallible<()> {
+fn keep_first(found: &[Recogniser], all: &mut Vec<Each>) -> Fallible<()> {
     let mut check_interrupts = check_interrupts;
     let work = &mut Interruptible::new(&mut check_interrupts);
     let mut first = First::default();
@@ -436,7 +467,7 @@ struct First<'n> {
 
 impl<'n> First<'n> {
     /// Bytes of an entity here and in `keep_first`, whose tables may have just doubled.
-    const EACH: usize = 256 + size_of::<(usize, Mention)>() * 3;
+    const EACH: usize = 256 + size_of::<Each>() * 3;
 
     /// Whether an entity has its first mention in that window. 53400, 53200 (memory).
     fn is_at(&mut self, entity: &'n [u8], window: (usize, Reverse<usize>)) -> Fallible<bool> {
@@ -451,9 +482,9 @@ impl<'n> First<'n> {
 }
 
 /// Puts the mentions of each window in the order of their entities, and keeps one of each entity.
-fn order(found: &[Recogniser], all: &mut Vec<(usize, Mention)>) {
-    let entity = |(n, mention): &(usize, Mention)| found[*n].name(mention.entity);
-    let alias = |(n, mention): &(usize, Mention)| mention.alias.map(|alias| found[*n].name(alias));
+fn order(found: &[Recogniser], all: &mut Vec<Each>) {
+    let entity = |(n, mention): &Each| found[*n].name(mention.entity);
+    let alias = |(n, mention): &Each| mention.alias.map(|alias| found[*n].name(alias));
     let mut check_interrupts = check_interrupts;
     let work = &mut Interruptible::new(&mut check_interrupts);
     for same in all.chunk_by_mut(|a, b| window(a) == window(b)) {
@@ -469,12 +500,12 @@ fn order(found: &[Recogniser], all: &mut Vec<(usize, Mention)>) {
 }
 
 /// Of the mentions of each window, prefers those of the text as written to those of its plain form; of these, keeps the best spelled ones.
-fn keep_best(all: &mut Vec<(usize, Mention)>, sources: usize, work: &mut Interruptible<'_>) {
-    let how = |(n, mention): &(usize, Mention)| (Reverse(*n / sources), mention.spelling);
+fn keep_best(all: &mut Vec<Each>, sources: usize, work: &mut Interruptible<'_>) {
+    let how = |(n, mention): &Each| (Reverse(*n / sources), mention.spelling);
     let mut kept = 0;
     let mut from = 0;
     while from < all.len() {
-        let window = |(_, mention): &(usize, Mention)| (mention.from, mention.to);
+        let window = |(_, mention): &Each| (mention.from, mention.to);
         let to = from + all[from..].iter().take_while(|mention| window(mention) == window(&all[from])).count();
         let best = all[from..to].iter().map(how).max();
         for i in from..to {

@@ -15,5 +15,6 @@ pub mod route;
 pub mod sentences;
 pub mod siblings;
 pub mod sink;
+pub mod tiers;
 pub mod walk;
 pub mod within;

@@ -24,7 +24,8 @@ use crate::pg::invalidation::Cached;
 use crate::serve::asked::{Question, Reach};
 use crate::serve::plans::{Planning, Value, execute, run_into};
 use crate::serve::sink::{Relative, Sibling, Sink, Take};
-use cftrag_core::NoRoom;
+use crate::serve::tiers;
+use cftrag_core::{Method, NoRoom};
 use pgrx::pg_sys;
 use std::convert::Infallible;
 
@@ -354,15 +355,39 @@ pub fn entities(
     values.extend([("{aliases}", if also.is_empty() { none() } else { also.join(" UNION ALL ") }), ("{named}", named)]);
     let template = if question.within.is_some() { ENTITIES.replace("--within", "") } else { ENTITIES.to_string() };
     let template = if question.once { template.replace("--once", "") } else { template };
+    let template = with_rules(&template, tiers::rules(question.matching));
     let sql = fill(&lines(&template, from.is_some(), question.trees.is_some()), &values);
     let mut all = tables(of, labels);
     all.extend(aliases.iter().map(|of| &of.table));
-    let Question { text, trees, within, overlapping, once: _ } = *question;
+    let Question { text, trees, within, overlapping, .. } = *question;
     let types = [pg_sys::TEXTOID, pg_sys::BOOLOID, pg_sys::TEXTARRAYOID, pg_sys::TEXTARRAYOID];
     let [trees, within] = [trees, within].map(|names| names.unwrap_or_else(|| text_array(&[])));
     let values: Vec<Value> = types.into_iter().zip([text, overlapping, trees, within].map(Some)).collect();
     let planning = if question.trees.is_some() { for_trees(of) } else { Planning::Auto };
     run_into(&Statement::over(&sql, &all), planning, &values, rows.store());
+}
+
+/// The definition with the rules for names that a text writes otherwise: the lines that begin with --by and --each once for each of them.
+fn with_rules(template: &str, rules: &[Method]) -> String {
+    let template = if rules.is_empty() { template.to_string() } else { template.replace("--forms", "") };
+    let template = template.replace("kept0 /* by the last rule */", &format!("kept{}", rules.len()));
+    let has_rules = |line: &&str| line.starts_with("--by ") || line.starts_with("--each ");
+    let each = |(n, method): (usize, &Method)| {
+        let kind = if *method == Method::Abbreviation { "--by abbreviation" } else { "--by form" };
+        let lines = template.lines().filter(has_rules);
+        let own = lines.filter_map(|line| line.strip_prefix(kind).or_else(|| line.strip_prefix("--each")));
+        let text = own.fold(String::new(), |all, line| all + line + "\n");
+        let text = text.replace("{n}", &(n + 1).to_string()).replace("{before}", &n.to_string());
+        text.replace("{method}", tiers::name(*method)).replace("{score}", &method.score().to_string())
+    };
+    let all: String = rules.iter().enumerate().map(each).collect(); // bounded: the rules
+    let first = template.lines().position(|line| has_rules(&line));
+    let place = |(n, line): (usize, &str)| match Some(n) == first {
+        true => all.clone(),
+        false if has_rules(&line) => String::new(),
+        false => format!("{line}\n"),
+    };
+    template.lines().enumerate().map(place).collect() // bounded: the template
 }
 
 /// Trees are looked up in a hash of them; for the planner, a constant of a million would take a kilobyte each.

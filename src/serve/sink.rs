@@ -5,7 +5,7 @@
 
 use crate::call::fmgr::{Rows, text_of};
 use crate::call::tuple;
-use crate::call::tuple::{Row, varlena_header};
+use crate::call::tuple::{Constant, Row};
 use crate::call::work_memory::limit;
 use crate::error;
 use crate::error::Fallible;
@@ -186,23 +186,9 @@ pub fn emit(walk: &mut Walk, rows: Rows) -> Fallible<()> {
     Ok(())
 }
 
-/// A text with PostgreSQL's alignment.
-#[repr(align(4))]
-struct Text<const N: usize>([u8; N]);
+static ANCESTOR: Constant<12> = Constant::of(b"....ancestor");
 
-static ANCESTOR: Text<12> = Text(with_header(*b"....ancestor"));
-
-static DESCENDANT: Text<14> = Text(with_header(*b"....descendant"));
-
-const fn with_header<const N: usize>(mut text: [u8; N]) -> [u8; N] {
-    let header = varlena_header(N - 4);
-    let mut i = 0;
-    while i < 4 {
-        text[i] = header[i];
-        i += 1;
-    }
-    text
-}
+static DESCENDANT: Constant<14> = Constant::of(b"....descendant");
 
 /// The value of a row's column `relation`, as a text with its header.
 pub fn relation_with_prefix(relation: Relation) -> &'static [u8] {

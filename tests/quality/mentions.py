@@ -26,6 +26,8 @@ ROUNDS = 3
 
 # (label, settings, further arguments of cft_entities): a line of the table each. Left out where pg_settings does not know a setting.
 VARIANTS = [
+    ("match => inflected", "", ", match => 'inflected'"),
+    ("match => fuzzy", "", ", match => 'fuzzy'"),
     ("short capitals and common words in any case", "SET cftrag.match_case = off", ""),
     ("within what is below the root", "", ", within => ARRAY(SELECT child FROM edges WHERE parent = 'disease')"),
 ]

@@ -23,6 +23,8 @@ mod walk;
 
 pub use filter::counters::Counters;
 pub use filter::temperature::hottest::Hot;
+pub use folded::forms::{FormKind, may_be_of, normalise, write_form, write_window};
+pub use folded::normal::Language;
 pub use folded::pieces::Words;
 pub use folded::plain::plain;
 pub use folded::words::{MOST_BYTES, MOST_WORDS, fold, fold_name};
@@ -43,7 +45,8 @@ pub use memory::root::{LAYOUT, OWNER_WORDS};
 pub use memory::step::Step;
 pub use recognise::abbreviation::{Definition, Definitions};
 pub use recognise::mentions::{Mention, Recogniser, Seek};
-pub use recognise::spelling::spelling;
+pub use recognise::method::Method;
+pub use recognise::spelling::{is_spelled_otherwise, spelling};
 pub use recognise::text::{Reader, as_utf8};
 pub use records::asked::Asked;
 pub use records::edge::{Deleter, Deletion, Edge, Fate, Fates, RowVersion, Settled, Stamp};

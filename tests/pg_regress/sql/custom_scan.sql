@@ -9,7 +9,7 @@ CREATE FUNCTION twin(entity text, up int DEFAULT 3, down int DEFAULT 1, edges re
   LANGUAGE c STABLE PARALLEL SAFE AS '$libdir/cftrag', 'cft_context_one_wrapper';
 CREATE FUNCTION twin(entities text[], up int DEFAULT 3, down int DEFAULT 1, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL) RETURNS SETOF cft_relative
   LANGUAGE c STABLE PARALLEL SAFE AS '$libdir/cftrag', 'cft_context_many_wrapper';
-CREATE FUNCTION twin_entities(question text, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, within text[] DEFAULT NULL, overlapping boolean DEFAULT false) RETURNS SETOF cft_mention
+CREATE FUNCTION twin_entities(question text, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, within text[] DEFAULT NULL, overlapping boolean DEFAULT false, match text DEFAULT NULL) RETURNS SETOF cft_mention
   LANGUAGE c STABLE PARALLEL SAFE AS '$libdir/cftrag', 'cft_entities_wrapper';
 CREATE FUNCTION twin_of(query text) RETURNS text LANGUAGE sql AS $$ SELECT replace(replace(query, 'cft_context', 'twin'), 'cft_entities', 'twin_entities') $$;
 -- The node, if the statement's plan has it.

@@ -15,6 +15,7 @@ impl Table {
         match self {
             Table::Names => [Field::Level, Field::Split, Field::Pages],
             Table::FoldedNames => [Field::FoldedLevel, Field::FoldedSplit, Field::FoldedPages],
+            Table::Forms => [Field::FormsLevel, Field::FormsSplit, Field::FormsPages],
         }
     }
 
@@ -22,7 +23,7 @@ impl Table {
     pub(crate) const fn most_pages(self) -> u32 {
         let directories = match self {
             Table::Names => DIRECTORIES,
-            Table::FoldedNames => FOLDED_DIRECTORIES,
+            Table::FoldedNames | Table::Forms => FOLDED_DIRECTORIES,
         };
         directories << DIRECTORY_BITS
     }

@@ -108,7 +108,7 @@ impl Filter<'_> {
     fn moved(self, entry: Entry, from: u32, to: u32) -> Entry {
         match self.table() {
             Table::Names => entry,
-            Table::FoldedNames => {
+            Table::FoldedNames | Table::Forms => {
                 entry.placed(self.geometry().buckets_of(entry.hash_in(from)).0 != to)
             }
         }
@@ -116,7 +116,7 @@ impl Filter<'_> {
 
     /// Prefetches the hashes of a bucket's records, which will be read when its turn comes.
     pub(crate) fn prefetch_records(self, bucket: u32) {
-        if self.table() == Table::FoldedNames {
+        if self.table() != Table::Names {
             return;
         }
         let bucket = self.bucket(bucket);

@@ -132,6 +132,7 @@ impl<'m> Filter<'m> {
         match self.table {
             Table::Names => self.root.directory(i),
             Table::FoldedNames => self.root.folded_directory(i),
+            Table::Forms => self.root.forms_directory(i),
         }
     }
 
@@ -245,10 +246,19 @@ impl<'m> Filter<'m> {
         }
     }
 
+    /// What counts the entries of a table of folded names or forms.
+    pub(crate) fn counter(self) -> Counter {
+        match self.table {
+            Table::Names => Counter::Entities,
+            Table::FoldedNames => Counter::FoldedNames,
+            Table::Forms => Counter::Forms,
+        }
+    }
+
     pub(crate) fn used(self) -> u64 {
         match self.table {
             Table::Names => self.root.count(Counter::Entities) + self.root.count(Counter::Trees),
-            Table::FoldedNames => self.root.count(Counter::FoldedNames),
+            Table::FoldedNames | Table::Forms => self.root.count(self.counter()),
         }
     }
 
@@ -268,6 +278,7 @@ impl<'m> Filter<'m> {
             Table::FoldedNames => {
                 Filter { table: Table::FoldedNames, ..self }.enter_there(hash, entry)
             }
+            Table::Forms => Filter { table: Table::Forms, ..self }.enter_there(hash, entry),
         };
         entered || self.enter_by_splits(hash, entry, later)
     }
@@ -278,7 +289,9 @@ impl<'m> Filter<'m> {
         let Some(place) = self.make_room(hash) else { return false };
         let entry = match self.table {
             Table::Names => entry,
-            Table::FoldedNames => entry.placed(place.bucket != self.geometry().buckets_of(hash).0),
+            Table::FoldedNames | Table::Forms => {
+                entry.placed(place.bucket != self.geometry().buckets_of(hash).0)
+            }
         };
         self.set(place, entry);
         true
@@ -304,7 +317,7 @@ impl<'m> Filter<'m> {
     pub(crate) fn hash_of(self, bucket: u32, entry: Entry) -> Hash {
         match self.table {
             Table::Names => record::hash_at(self.mem(), entry.line()),
-            Table::FoldedNames => entry.hash_in(bucket),
+            Table::FoldedNames | Table::Forms => entry.hash_in(bucket),
         }
     }
 
@@ -335,6 +348,12 @@ impl<'m> Image<'m> {
     #[inline]
     pub(crate) fn folded_names(self) -> Filter<'m> {
         Filter::new(self.root(), Table::FoldedNames)
+    }
+
+    /// The table of other forms of names.
+    #[inline]
+    pub(crate) fn forms(self) -> Filter<'m> {
+        Filter::new(self.root(), Table::Forms)
     }
 }
 

@@ -30,12 +30,12 @@ use crate::filter::bucket::Entry;
 use crate::filter::table::Filter;
 use crate::folded::folded_name::FoldedName;
 use crate::folded::item::{Item, Kinds};
+use crate::folded::listed::Listed;
 use crate::memory::alloc;
 use crate::memory::casts::index;
 use crate::memory::flat::{Doubles, Memory};
 use crate::memory::hash::Hash;
 use crate::memory::root::{BloomItems, BloomState, Counter, MAX_LINES, Root, Table};
-use crate::records::record::Record;
 
 /// Words of 64 bits in a line.
 const WORDS: u32 = 8;
@@ -211,7 +211,8 @@ impl<'m> BloomFilter<'m> {
     /// Adds the folded name that an entry leads to, if it leads to one.
     fn mark_head(self, entry: Entry) {
         if let Some(head) = entry.head() {
-            let folded = FoldedName::of_record(self.root.seed(), Record::new(self.mem, head));
+            let first = Listed::at(self.mem, head).first(self.mem);
+            let folded = first.and_then(|first| FoldedName::of_record(self.root.seed(), first));
             self.mark(&folded.expect("what a folded name leads to has one"));
         }
     }

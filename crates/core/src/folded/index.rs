@@ -1,7 +1,7 @@
 //! The index that finds entities in a text: their folded names (see words.rs), in the filter.
 //!
 //! ```text
-//!   hash(w1 w2 w3) --> folded name --> entity --> all entities with it, see alike.rs
+//!   hash(w1 w2 w3) --> folded name --> entity --> all entities with it, see listed.rs
 //!   hash(w1)       --> prefix: which of 4, 5, ... 12 words the names have that begin with w1, or more
 //!   hash(w1 .. w12)--> prefix: likewise 13, ... 23 words, or more; and so on
 //! ```
@@ -14,19 +14,20 @@
 //! in each of its prefixes; the memory is part of the insert's plan. Writers hold the lock exclusively.
 
 use crate::folded::folded_name::FoldedName;
+use crate::folded::forms::{FormKind, Forms, LISTED};
 use std::hint::select_unpredictable;
 
 use crate::Image;
-use crate::filter::bucket::{Entry, Pattern, Place, SLOTS};
+use crate::filter::bucket::{Pattern, Place, SLOTS};
 use crate::filter::table::Filter;
-use crate::memory::casts::index;
+use crate::memory::casts::{index, word};
 use crate::memory::hash::Hash;
 use crate::memory::id::RecordId;
-use crate::memory::root::Counter;
+use crate::memory::root::Root;
 use crate::records::record::Record;
 
 /// Slots of two buckets, as a bit mask.
-struct Places {
+pub(crate) struct Places {
     buckets: [u32; 2],
     left: u32,
 }
@@ -48,7 +49,7 @@ impl Iterator for Places {
 impl<'m> Filter<'m> {
     /// The places of entries that match a pattern, in the first bucket or the second.
     #[inline]
-    fn places(self, hash: Hash, pattern: impl Fn(bool) -> Pattern) -> Places {
+    pub(crate) fn places(self, hash: Hash, pattern: impl Fn(bool) -> Pattern) -> Places {
         let (first, second) = self.geometry().buckets_of(hash);
         let found = self.bucket(first).agreeing(pattern(false));
         let others = if first == second { 0 } else { self.bucket(second).agreeing(pattern(true)) };
@@ -61,12 +62,7 @@ impl<'m> Filter<'m> {
             .filter_map(move |place| Some((place, self.get(place).head()?)))
     }
 
-    /// The first entities of the folded names with that hash.
-    pub(crate) fn folded_names(self, hash: Hash) -> impl Iterator<Item = (Place, Record<'m>)> {
-        self.folded_entries(hash).map(move |(place, head)| (place, Record::new(self.mem(), head)))
-    }
-
-    fn prefix(self, hash: Hash) -> Option<Place> {
+    pub(crate) fn prefix(self, hash: Hash) -> Option<Place> {
         let (first, second) = self.geometry().buckets_of(hash);
         let pattern = Pattern::prefix(hash);
         [first, second].into_iter().find_map(|bucket| {
@@ -141,32 +137,78 @@ impl FoldedSpot {
     }
 }
 
+/// What a name is found by in texts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Indexed {
+    pub(crate) folded: FoldedName,
+    forms: Forms,
+}
+
+impl Indexed {
+    /// None if no text can name it.
+    pub(crate) fn of(root: Root<'_>, name: &[u8]) -> Option<Indexed> {
+        let folded = FoldedName::of(root.seed(), name)?;
+        Some(Indexed { folded, forms: Forms::of(root, name) })
+    }
+
+    /// The most entries that it takes in the table of folded names, and in that of forms; they may be fewer, as names
+    /// may share them.
+    pub(crate) fn entries(&self) -> [u32; 2] {
+        [LISTED - 1 + word(self.folded.entries()), self.forms.entries()]
+    }
+
+    /// Its forms of all kinds, with their hashes.
+    fn hashes(&self) -> impl Iterator<Item = (FormKind, Hash)> {
+        let others = self.forms.all().map(|(kind, form)| (kind, form.hash));
+        std::iter::once((FormKind::Folded, self.folded.hash)).chain(others)
+    }
+}
+
 impl<'m> Image<'m> {
-    /// Enters a new record: its name and, for an entity, its folded name and prefixes. `later` is as in
+    /// Lines that lists of names with the same form will take for new names.
+    pub(crate) fn list_lines(self, indexed: &[Option<Indexed>; 2]) -> usize {
+        let [first, second] = indexed;
+        let has =
+            |of: &Option<Indexed>, form| of.iter().any(|of| of.hashes().any(|one| one == form));
+        let own = first.iter().flat_map(Indexed::hashes);
+        let own = own.map(|form| (form, 1 + u32::from(has(second, form))));
+        let others = second.iter().flat_map(Indexed::hashes).filter(|form| !has(first, *form));
+        let all = own.chain(others.map(|form| (form, 1)));
+        all.map(|((kind, hash), new)| self.lines_of(kind, hash, new)).sum()
+    }
+
+    /// Enters a new record: its name and, for an entity, its folded name, its prefixes and its other forms. `later` is as in
     /// [`Filter::add`]; `false` if there is no room: then nothing of the record is in the filter.
     #[must_use]
     pub(crate) fn enter(
         self,
         hash: Hash,
         record: RecordId,
-        folded: Option<&FoldedName>,
+        indexed: Option<&Indexed>,
         later: usize,
     ) -> bool {
         if !self.names().add(hash, record, later) {
             return false;
         }
         let record = Record::new(self.mem(), record);
-        let Some(folded) = folded else { return true };
+        let Some(Indexed { folded, forms }) = indexed else { return true };
         for (i, (hash, lengths)) in folded.prefixes().enumerate() {
-            if !self.begin(hash, lengths, later) {
-                folded.prefixes().take(i).for_each(|(hash, _)| self.end(hash));
+            if !self.folded_names().begin(hash, lengths, later) {
+                folded.prefixes().take(i).for_each(|(hash, _)| self.folded_names().end(hash));
                 self.names().remove(record);
                 return false;
             }
         }
         let passed = self.let_pass(folded);
-        if !self.join(record, folded, passed.is_new, later) {
-            folded.prefixes().for_each(|(hash, _)| self.end(hash));
+        let form = (FormKind::Folded, folded.hash);
+        if !self.list(form, record, passed.is_new, later) {
+            folded.prefixes().for_each(|(hash, _)| self.folded_names().end(hash));
+            self.names().remove(record);
+            return false;
+        }
+        if !self.enter_forms(record, *forms, later) {
+            folded.prefixes().for_each(|(hash, _)| self.folded_names().end(hash));
+            self.unlist(form, record);
             self.names().remove(record);
             return false;
         }
@@ -174,48 +216,26 @@ impl<'m> Image<'m> {
         true
     }
 
-    /// Removes a record's name, folded name and prefixes from the filter.
+    /// Removes a record's name, folded name, prefixes and other forms from the filter.
     pub(crate) fn leave(self, record: Record<'m>) {
         self.names().remove(record);
         if record.is_tree() {
             return;
         }
         if let Some(folded) = FoldedName::of_record(self.root().seed(), record) {
-            folded.prefixes().for_each(|(hash, _)| self.end(hash));
-            self.part(record, &folded);
+            folded.prefixes().for_each(|(hash, _)| self.folded_names().end(hash));
+            self.unlist((FormKind::Folded, folded.hash), record);
+            self.leave_forms(record);
         }
-    }
-
-    /// Counts one more name that begins with a prefix.
-    fn begin(self, hash: Hash, lengths: u32, later: usize) -> bool {
-        let filter = self.folded_names();
-        if let Some(place) = filter.prefix(hash) {
-            let (before, after) = (filter.get(place), filter.get(place).with(lengths));
-            // The entry of a prefix whose count is at its maximum often does not change.
-            if after != before {
-                filter.set(place, after);
-            }
-            return true;
-        }
-        let entered = filter.enter(hash, Entry::prefix(hash, lengths), later);
-        self.root().add(Counter::FoldedNames, usize::from(entered));
-        entered
-    }
-
-    /// Counts one name fewer that begins with a prefix.
-    fn end(self, hash: Hash) {
-        let filter = self.folded_names();
-        let place = filter.prefix(hash).expect("a prefix stays while names have it");
-        let left = filter.get(place).without();
-        filter.set(place, left);
-        self.root().subtract(Counter::FoldedNames, usize::from(left.is_empty()));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::filter::bucket::Entry;
     use crate::folded::words::MOST_WORDS;
+    use crate::memory::root::Counter;
     use crate::{AllSeen, Edge, HeapMemory, Interruptible, Prefix, Reader, Recogniser, Seek, Step};
 
     fn found(image: Image<'_>, text: &str) -> Vec<Vec<u8>> {

@@ -22,6 +22,7 @@ impl<'m> Image<'m> {
         let root = Root::format(mem, seed);
         Filter::new(root, Table::Names).format();
         Filter::new(root, Table::FoldedNames).format();
+        Filter::new(root, Table::Forms).format();
         bloom::format(mem);
         root.sign();
         Ok(Image::of(root))

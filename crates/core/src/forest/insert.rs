@@ -10,8 +10,8 @@
 
 use crate::filter::counters::Counters;
 use crate::filter::table::Filter;
-use crate::folded::alike;
-use crate::folded::folded_name::FoldedName;
+use crate::folded::forms::FormKind;
+use crate::folded::index::Indexed;
 use crate::forest::degrees::Degrees;
 use crate::forest::recent::Recent;
 use crate::memory::alloc::{self, Plan};
@@ -28,7 +28,9 @@ use crate::{Edge, Error, Image, Stamp};
 
 /// The most lines for the blocks and the version of one row: a slot may make room for heads, and two new names may
 /// share folded names with others.
-const ROW_LINES: usize = 5 + 2 * alike::LINES;
+const ROW_LINES: usize = 5 + LISTS;
+/// The most lines for lists of the names that share a form with one of two new names.
+const LISTS: usize = 2 * (1 + FormKind::OTHERS.len());
 
 /// See [`Image::insert_bound`].
 pub(crate) fn insert_bound_lines(edge: &Edge<'_>) -> usize {
@@ -141,19 +143,18 @@ impl Image<'_> {
         let child = if own_parent { None } else { Some(self.key(Kind::Entity, edge.child)) };
         let tree = edge.tree.map(|name| self.key_after(last.tree, Kind::Tree, name));
         let mut keys = [Some(parent), child, tree];
-        let seed = self.root().seed();
-        let mut folded_names = [None, None];
+        let mut indexed = [None, None];
         if is_missing(&keys[PARENT]) {
-            folded_names[PARENT] = FoldedName::of(seed, edge.parent);
+            indexed[PARENT] = Indexed::of(self.root(), edge.parent);
         }
         if is_missing(&keys[CHILD]) {
-            folded_names[CHILD] = FoldedName::of(seed, edge.child);
+            indexed[CHILD] = Indexed::of(self.root(), edge.child);
         }
         if alloc::certain_lines(self.root()) < insert_bound_lines(edge) || self.is_nearly_full() {
-            self.plan_insert(edge, &keys, &folded_names, stamp.is_some(), degrees)?;
+            self.plan_insert(edge, &keys, &indexed, stamp.is_some(), degrees)?;
         }
         self.mutate(|| {
-            self.create_missing(edge, &mut keys, &folded_names, degrees)?;
+            self.create_missing(edge, &mut keys, &indexed, degrees)?;
             let [parent, child, tree] = keys.each_ref().map(|key| key.as_ref()?.record);
             let parent = parent.expect("the parent was found or created");
             let child = child.unwrap_or(parent).entity();
@@ -169,15 +170,17 @@ impl Image<'_> {
         self,
         edge: &Edge<'_>,
         keys: &Keys,
-        folded_names: &[Option<FoldedName>; 2],
+        indexed: &[Option<Indexed>; 2],
         stamped: bool,
         degrees: Option<&Degrees>,
     ) -> Result<(), Error> {
         let mut plan = Plan::new(self.root());
         let names = named(edge);
         let missing = || names.iter().zip(keys).filter(|(_, key)| is_missing(key));
+        let [folded, forms] = entries_of(indexed);
         let directory = self.names().plan(word(missing().count()), &mut plan)
-            && self.folded_names().plan(most_folded(folded_names), &mut plan);
+            && self.folded_names().plan(folded, &mut plan)
+            && self.forms().plan(forms, &mut plan);
         for ((kind, name), key) in missing() {
             let room = key.map_or(Room::USUAL, |key| room_of(degrees, key.hash, keys));
             record::plan(&mut plan, *kind, name.len(), room);
@@ -192,7 +195,7 @@ impl Image<'_> {
         } else {
             blocks(&keys[PARENT], &[Direction::Down]) + blocks(&keys[CHILD], &[Direction::Up])
         };
-        plan.take(1, blocks + usize::from(stamped) + self.alike_lines(folded_names));
+        plan.take(1, blocks + usize::from(stamped) + self.list_lines(indexed));
         match plan.shortage() {
             Some(needed) => Err(self.full(needed)),
             None if !directory => Err(self.full(usize::MAX)),
@@ -205,7 +208,7 @@ impl Image<'_> {
         self,
         edge: &Edge<'_>,
         keys: &mut Keys,
-        folded_names: &[Option<FoldedName>; 2],
+        indexed: &[Option<Indexed>; 2],
         degrees: Option<&Degrees>,
     ) -> Result<(), Error> {
         let new = keys.each_ref().map(is_missing);
@@ -214,7 +217,9 @@ impl Image<'_> {
             return Ok(());
         }
         self.names().grow(word(count));
-        self.folded_names().grow(most_folded(folded_names));
+        let [folded, forms] = entries_of(indexed);
+        self.folded_names().grow(folded);
+        self.forms().grow(forms);
         let names = named(edge);
         let known = *keys;
         for (key, (kind, name)) in keys.iter_mut().zip(names) {
@@ -226,8 +231,8 @@ impl Image<'_> {
         let created = || keys.iter().enumerate().filter(|(i, _)| new[*i]);
         for (i, key) in created() {
             let Some(Key { hash, record: Some(id) }) = *key else { continue };
-            let folded = folded_names.get(i).and_then(Option::as_ref);
-            if !self.enter(hash, id, folded, ROW_LINES) {
+            let indexed = indexed.get(i).and_then(Option::as_ref);
+            if !self.enter(hash, id, indexed, ROW_LINES) {
                 // Nine names have one hash (under a secret seed), or there is no memory to split: undo.
                 let record =
                     |key: &Option<Key>| Some(Record::new(self.mem(), key.as_ref()?.record?));
@@ -243,7 +248,7 @@ impl Image<'_> {
 
     /// Whether an insert may find the directory of a table full.
     fn is_nearly_full(self) -> bool {
-        self.names().is_nearly_full() || self.folded_names().is_nearly_full()
+        [self.names(), self.folded_names(), self.forms()].into_iter().any(Filter::is_nearly_full)
     }
 
     /// Writes the row's two slots, and its version if it has one; returns the slots, up first.
@@ -315,9 +320,10 @@ impl Image<'_> {
     }
 }
 
-/// The most entries that these folded names and their prefixes take; they may take fewer, as names may share them.
-fn most_folded(folded_names: &[Option<FoldedName>; 2]) -> u32 {
-    word(folded_names.iter().flatten().map(FoldedName::entries).sum())
+/// The most entries that new names take in the table of folded names, and in that of forms.
+fn entries_of(indexed: &[Option<Indexed>; 2]) -> [u32; 2] {
+    let each = indexed.iter().flatten().map(Indexed::entries);
+    each.fold([0, 0], |[folded, forms], [more, others]| [folded + more, forms + others])
 }
 
 fn counter_of(kind: Kind) -> Counter {

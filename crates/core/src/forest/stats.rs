@@ -19,9 +19,9 @@ pub struct Stats {
     pub edge_rows: u64,
     /// Edge rows that carry a version.
     pub versions: u64,
-    /// Buckets of both tables of the filter, 4 slots each.
+    /// Buckets of all tables of the filter, 4 slots each.
     pub buckets: u64,
-    /// Filter slots in use: entities, trees, folded names and prefixes.
+    /// Filter slots in use: entities, trees, folded names, other forms, prefixes.
     pub slots_used: u64,
     /// `slots_used` / all slots.
     pub load_factor: f64,
@@ -44,7 +44,7 @@ impl Image<'_> {
     #[must_use]
     pub fn stats(&self) -> Stats {
         let root = self.root();
-        let tables = [self.names(), self.folded_names()];
+        let tables = [self.names(), self.folded_names(), self.forms()];
         let buckets: u64 = tables.iter().map(|table| u64::from(table.geometry().buckets())).sum();
         let used: u64 = tables.iter().map(|table| table.used()).sum();
         let (entities, trees) = (root.count(Counter::Entities), root.count(Counter::Trees));

@@ -40,7 +40,7 @@ pub struct Memory {
     segments: Vec<Segment>,
     mapped: usize,
     /// Indexed by [`crate::memory::tables::Table`].
-    pages: [KnownPages; 2],
+    pages: [KnownPages; 3],
 }
 
 /// A part of a chunk, with as many lines as the first chunk.
@@ -60,7 +60,7 @@ impl Memory {
     /// A memory with no chunk mapped.
     #[must_use]
     pub const fn new() -> Memory {
-        Memory { segments: Vec::new(), mapped: 0, pages: [const { KnownPages::new() }; 2] }
+        Memory { segments: Vec::new(), mapped: 0, pages: [const { KnownPages::new() }; 3] }
     }
 
     /// Maps the next chunk, number [`Memory::mapped`]; `false` if there is no memory to note its address.

@@ -13,8 +13,10 @@
 //!  44-59   the segments of the Bloom filters of windows: 128 each, u32
 //!  60-67   the segments of the Bloom filters of words: 64 each, u32
 //! 68-131   the directory of folded names: 1024 directory pages, u32 each
-//! 132-643  the owner's area: 4096 u64
-//!    644   the first line that is ever allocated
+//!    132   the table of forms: level u32, split u32, pages u32; the language u32; forms u64
+//! 133-196  the directory of forms: 1024 directory pages, u32 each
+//! 197-708  the owner's area: 4096 u64
+//!    709   the first line that is ever allocated
 //! ```
 //!
 //! Only this file knows these places. The whole crate may call it.
@@ -25,7 +27,7 @@ use crate::memory::flat::{FirstLines, Line, Memory};
 use crate::memory::id::{VersionId, to_word};
 
 /// The layout number; it is increased whenever a byte of the image changes its meaning.
-pub const LAYOUT: u32 = 13;
+pub const LAYOUT: u32 = 14;
 /// "cftrag", then "IF" for an image of the forest.
 const MAGIC: u64 = u64::from_be_bytes(*b"cftragIF");
 /// Words of the owner's area: an address for each of 2085 chunks; the rest is for snapshots.
@@ -35,7 +37,7 @@ pub const OWNER_WORDS: usize = 4096;
 pub(crate) const MAX_LINES: u32 = 64;
 /// Directory pages of the names: 512 * 512 pages of 512 slots for 16 GiB of records.
 pub(crate) const DIRECTORIES: u32 = 512;
-/// Directory pages of the folded names. They are more than those of the names, because there are more folded names and
+/// Directory pages of the folded names, and of the forms. They are more than those of the names, because there are more folded names and
 /// prefixes.
 pub(crate) const FOLDED_DIRECTORIES: u32 = 1024;
 
@@ -50,20 +52,23 @@ const BLOOMS: u32 = 43;
 /// The first lines of the segments of windows and of words; the segments of the next Bloom filters follow them.
 const FIRST_SEGMENTS: [u32; 2] = [44, 60];
 const FOLDED_DIRECTORY: u32 = 68;
-const OWNER: u32 = 132;
+const FORMS: u32 = 132;
+const FORMS_DIRECTORY: u32 = 133;
+const OWNER: u32 = 197;
 /// The first line the allocator hands out.
-pub(crate) const FIRST_LINE: u32 = 644;
+pub(crate) const FIRST_LINE: u32 = 709;
 
 const _: () = assert!(FREE_LISTS + MAX_LINES / 8 <= DIRECTORY);
 const _: () = assert!(DIRECTORY + DIRECTORIES / 16 <= FOLDED_NAMES && FOLDED_NAMES < BLOOMS);
 const _: () = assert!(FIRST_SEGMENTS[0] + 2 * SEGMENTS[0] / 16 <= FIRST_SEGMENTS[1]);
 const _: () = assert!(FIRST_SEGMENTS[1] + 2 * SEGMENTS[1] / 16 <= FOLDED_DIRECTORY);
-const _: () = assert!(FOLDED_DIRECTORY + FOLDED_DIRECTORIES / 16 <= OWNER);
+const _: () = assert!(FOLDED_DIRECTORY + FOLDED_DIRECTORIES / 16 <= FORMS);
+const _: () = assert!(FORMS_DIRECTORY + FOLDED_DIRECTORIES / 16 <= OWNER);
 const _: () =
     assert!(index(OWNER) * LINE_BYTES + OWNER_WORDS * 8 == index(FIRST_LINE) * LINE_BYTES);
 const _: () = assert!(FIRST_LINE + MAX_LINES < crate::memory::chunk::lines_of(0));
 
-/// A counter of line 1.
+/// A counter of line 1, or of the line of the forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Counter {
     Entities,
@@ -75,9 +80,12 @@ pub(crate) enum Counter {
     FreeLines,
     /// Entries of the filter that are folded names or prefixes.
     FoldedNames,
+    /// Entries of the table of forms.
+    Forms,
 }
 
 impl Counter {
+    /// The offset of the counter, as if the line of the forms came right after line 1.
     const fn at(self) -> usize {
         match self {
             Counter::Entities => 0,
@@ -88,11 +96,12 @@ impl Counter {
             Counter::Splits => 40,
             Counter::FreeLines => 48,
             Counter::FoldedNames => 56,
+            Counter::Forms => LINE_BYTES + 16,
         }
     }
 }
 
-/// A word of line 0 or of line 42.
+/// A word of line 0, of line 42, or of the line of the forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Field {
     /// Chunks that may be allocated from.
@@ -111,6 +120,14 @@ pub(crate) enum Field {
     FoldedSplit,
     /// Pages of the table of folded names.
     FoldedPages,
+    /// The table of forms has `2^level + split` buckets.
+    FormsLevel,
+    /// The next bucket of the table of forms to be split.
+    FormsSplit,
+    /// Pages of the table of forms.
+    FormsPages,
+    /// The language by whose rules forms are made: see `folded/normal.rs`.
+    Language,
     /// The next bucket to be ordered by temperature.
     Cool,
     /// The version first in the queue.
@@ -122,13 +139,17 @@ pub(crate) enum Field {
 }
 
 impl Field {
-    /// The offset of the field, as if line 42 came right after line 0.
+    /// The offset of the field, as if line 42 and then that of the forms came right after line 0.
     const fn at(self) -> usize {
         match self {
             Field::FoldedLevel => LINE_BYTES,
             Field::FoldedSplit => LINE_BYTES + 4,
             Field::FoldedPages => LINE_BYTES + 8,
             Field::Moves => LINE_BYTES + 12,
+            Field::FormsLevel => 2 * LINE_BYTES,
+            Field::FormsSplit => 2 * LINE_BYTES + 4,
+            Field::FormsPages => 2 * LINE_BYTES + 8,
+            Field::Language => 2 * LINE_BYTES + 12,
             Field::Chunks => 32,
             Field::Bump => 36,
             Field::Level => 40,
@@ -267,10 +288,8 @@ impl<'m> Root<'m> {
 
     #[inline]
     fn place(self, field: Field) -> (Line<'m>, usize) {
-        match field.at().checked_sub(LINE_BYTES) {
-            Some(at) => (self.lines.line(FOLDED_NAMES), at),
-            None => (self.lines.line(0), field.at()),
-        }
+        let line = [0, FOLDED_NAMES, FORMS][field.at() / LINE_BYTES];
+        (self.lines.line(line), field.at() % LINE_BYTES)
     }
 
     pub(crate) fn version(self, field: Field) -> Option<VersionId> {
@@ -281,21 +300,28 @@ impl<'m> Root<'m> {
         self.set(field, to_word(version));
     }
 
+    #[inline]
+    fn counter_place(self, counter: Counter) -> (Line<'m>, usize) {
+        let line = [COUNTERS, FORMS][counter.at() / LINE_BYTES];
+        (self.lines.line(line), counter.at() % LINE_BYTES)
+    }
+
     pub(crate) fn count(self, counter: Counter) -> u64 {
-        self.lines.line(COUNTERS).u64(counter.at())
+        let (line, at) = self.counter_place(counter);
+        line.u64(at)
     }
 
     pub(crate) fn add(self, counter: Counter, n: usize) {
-        let line = self.lines.line(COUNTERS);
-        line.set_u64(counter.at(), line.u64(counter.at()).wrapping_add(wide(n)));
+        let (line, at) = self.counter_place(counter);
+        line.set_u64(at, line.u64(at).wrapping_add(wide(n)));
     }
 
     /// # Panics
     /// If the counter would fall below zero, which is a bug.
     pub(crate) fn subtract(self, counter: Counter, n: usize) {
-        let line = self.lines.line(COUNTERS);
-        let left = line.u64(counter.at()).checked_sub(wide(n));
-        line.set_u64(counter.at(), left.expect("a counter counts down what it counted up"));
+        let (line, at) = self.counter_place(counter);
+        let left = line.u64(at).checked_sub(wide(n));
+        line.set_u64(at, left.expect("a counter counts down what it counted up"));
     }
 
     /// The free list of allocations of `lines` lines: its first line (0 if it is empty) and its length.
@@ -378,6 +404,18 @@ impl<'m> Root<'m> {
     pub(crate) fn set_folded_directory(self, i: u32, line: u32) {
         debug_assert!(i < FOLDED_DIRECTORIES);
         self.lines.line(FOLDED_DIRECTORY + i / 16).set_u32(index(i % 16) * 4, line);
+    }
+
+    /// The line of directory page `i` of the forms.
+    #[inline]
+    pub(crate) fn forms_directory(self, i: u32) -> u32 {
+        debug_assert!(i < FOLDED_DIRECTORIES);
+        self.lines.line(FORMS_DIRECTORY + i / 16).u32(index(i % 16) * 4)
+    }
+
+    pub(crate) fn set_forms_directory(self, i: u32, line: u32) {
+        debug_assert!(i < FOLDED_DIRECTORIES);
+        self.lines.line(FORMS_DIRECTORY + i / 16).set_u32(index(i % 16) * 4, line);
     }
 
     /// # Panics

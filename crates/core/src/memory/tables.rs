@@ -1,4 +1,4 @@
-//! The two tables of the filter: the sizes of their pages and directories.
+//! The three tables of the filter: the sizes of their pages and directories.
 
 /// Buckets of a page, as a power of two.
 pub(crate) const PAGE_BITS: u32 = 7;
@@ -18,12 +18,14 @@ pub(crate) enum Table {
     Names,
     /// Folded names and prefixes.
     FoldedNames,
+    /// Other forms of names, by which texts find what they write otherwise: see `folded/forms.rs`.
+    Forms,
 }
 
 impl Table {
     #[inline]
     const fn has_tails(self) -> bool {
-        matches!(self, Table::FoldedNames)
+        !matches!(self, Table::Names)
     }
 
     /// Lines of a page. A page of names has an unused line at its end: most records have two lines, and if the number

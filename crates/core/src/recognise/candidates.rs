@@ -7,13 +7,17 @@ use crate::filter::bucket::SLOTS;
 use crate::filter::table::Filter;
 use crate::folded::bloom::BloomFilter;
 use crate::folded::folded_name::{LONGER, STEP};
+use crate::folded::forms::{
+    self, BEGIN, FormKind, LEAST_LETTERS, LEAST_UNORDERED, MOST_LETTERS, MOST_UNORDERED, SPAN, Sum,
+};
 use crate::folded::index::FoldedSpot;
 use crate::folded::words::MOST_WORDS;
 use crate::memory::casts::index;
 use crate::memory::hash::Hash;
 use crate::memory::id::RecordId;
 use crate::memory::root::BloomItems;
-use crate::recognise::starts::{Start, Starts};
+use crate::recognise::starts::{BLOCK, Start, Starts};
+use crate::recognise::text::Held;
 
 /// A window: some adjacent words that may be a name.
 #[derive(Clone, Copy, Debug, Default)]
@@ -46,6 +50,9 @@ pub(crate) struct Block {
     /// Windows whose folded names are in the filter, and the first record of each.
     pub(crate) heads: Vec<Head>,
     lookups: usize,
+    /// For other forms: where the beginnings of the words are, and the lengths of names that begin so.
+    begins: Vec<FoldedSpot>,
+    lengths: Vec<u32>,
     /// Whether a list had no room since it last grew.
     is_short: bool,
 }
@@ -56,6 +63,9 @@ const MOST_WINDOWS: usize = 8 * FIRST_WINDOWS;
 const HEADS: usize = 2;
 
 const _: () = assert!(FIRST_WINDOWS * HEADS >= (MOST_WORDS + 3) * 2 * SLOTS);
+
+/// In the lengths of a word: it counts in unordered forms, whose least number of words is two.
+const CONTENT: u32 = 1;
 
 /// A list to which each item is added or not, without a branch. What finds no room is left out.
 #[derive(Debug, Default)]
@@ -104,7 +114,11 @@ impl Block {
         }
         let room = (2 * has).max(FIRST_WINDOWS);
         self.heads.clear();
-        self.heads.try_reserve_exact(room * HEADS).is_ok()
+        self.begins.clear();
+        self.lengths.clear();
+        self.begins.try_reserve_exact(BLOCK + SPAN).is_ok()
+            && self.lengths.try_reserve_exact(BLOCK + SPAN).is_ok()
+            && self.heads.try_reserve_exact(room * HEADS).is_ok()
             && self.spots.grow(room)
             && self.long.grow(room)
             && self.windows.grow(room)
@@ -130,6 +144,11 @@ impl Block {
         if self.windows.is_short || self.long.is_short {
             return false;
         }
+        self.find_heads(filter)
+    }
+
+    /// Finds the heads of the windows in a table; `false` if there is no room for all.
+    fn find_heads(&mut self, filter: Filter<'_>) -> bool {
         self.lookups = self.windows.len;
         self.spots.clear();
         for window in self.windows.all() {
@@ -152,6 +171,105 @@ impl Block {
             filter.heads(&spot, |record| self.heads.push(Head { first, words, record }));
         }
         true
+    }
+
+    /// [`Block::prepare`] for another form than the folded name: finds the heads of `words` words held, from `first` on.
+    pub(crate) fn prepare_form(
+        &mut self,
+        image: Image<'_>,
+        kind: FormKind,
+        held: &Held,
+        first: usize,
+        words: usize,
+    ) -> usize {
+        let mut words = words;
+        loop {
+            self.windows.clear();
+            self.long.clear();
+            match kind {
+                FormKind::Unordered => self.find_unordered(image, held, first, words),
+                _ => self.find_joined(image, held, first, words),
+            }
+            let fits = !self.windows.is_short && !self.long.is_short;
+            if fits && self.find_heads(image.forms()) {
+                return words;
+            }
+            self.is_short = true;
+            words = words.div_ceil(2);
+        }
+    }
+
+    /// Notes the windows that may be joined forms: for each word the longest first.
+    fn find_joined(&mut self, image: Image<'_>, held: &Held, first: usize, words: usize) {
+        let (forms, seed) = (image.forms(), image.root().seed());
+        let Block { long, windows, begins, .. } = self;
+        begins.clear();
+        for i in first..first + words {
+            let hash = forms::hash_of_beginning(seed, held.letters(i)).unwrap_or_default();
+            let spot = forms.folded_spot(hash);
+            forms.fetch(&spot);
+            begins.push(spot);
+        }
+        for (at, spot) in begins.iter().enumerate() {
+            let (i, lengths) = (first + at, forms.lengths(spot));
+            let letters = held.letters(i);
+            long.clear();
+            for count in 1..=(held.len() - i).min(MOST_WORDS) {
+                let len = held.letters_of(i, count);
+                if len > MOST_LETTERS || len >= BEGIN && lengths == 0 {
+                    break;
+                }
+                let may_be = len < BEGIN || lengths & forms::bit_of_length(len) != 0;
+                if may_be && len >= LEAST_LETTERS {
+                    let hash = forms::hash_of_letters(seed, &letters[..len]);
+                    long.add_if(true, Window { first: at, words: count, hash });
+                }
+            }
+            for window in long.all().iter().rev() {
+                windows.add_if(true, *window);
+            }
+            windows.is_short |= long.is_short;
+        }
+    }
+
+    /// Notes the windows that may be unordered forms: those that begin and end with a word that counts.
+    fn find_unordered(&mut self, image: Image<'_>, held: &Held, first: usize, words: usize) {
+        let forms = image.forms();
+        let Block { long, windows, begins, lengths, .. } = self;
+        let (all, hashes) = ((words + SPAN).min(held.len() - first), held.hashes());
+        begins.clear();
+        lengths.clear();
+        for hash in &hashes[first..first + all] {
+            let spot = forms.folded_spot(Sum::hash_of_least(*hash));
+            forms.fetch(&spot);
+            begins.push(spot);
+        }
+        for (at, spot) in begins.iter().enumerate() {
+            let counts = held.is_content(first + at);
+            lengths.push(if counts { forms.lengths(spot) | CONTENT } else { 0 });
+        }
+        for at in (0..words).filter(|at| lengths[*at] != 0) {
+            long.clear();
+            let (mut sum, mut least) = (Sum::default(), at);
+            for end in at..all.min(at + SPAN) {
+                if lengths[end] == 0 {
+                    continue;
+                }
+                sum = sum.with(hashes[first + end]);
+                if sum.least() == Some(hashes[first + end]) {
+                    least = end;
+                }
+                if sum.words > MOST_UNORDERED {
+                    break;
+                }
+                let may_be = sum.words >= LEAST_UNORDERED && lengths[least] & sum.bit() != 0;
+                long.add_if(may_be, Window { first: at, words: end + 1 - at, hash: sum.hash() });
+            }
+            for window in long.all().iter().rev() {
+                windows.add_if(true, *window);
+            }
+            windows.is_short |= long.is_short;
+        }
     }
 
     /// How many windows were looked up in the filter.

@@ -25,6 +25,8 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use crate::filter::counters::Counters;
+use crate::folded::forms::{FormKind, NormalWords};
+use crate::folded::normal::Language;
 use crate::folded::words::{MOST_BYTES, MOST_WORD};
 use crate::memory::casts::{index, wide};
 use crate::memory::id::RecordId;
@@ -37,6 +39,7 @@ use crate::recognise::forms::Forms;
 use crate::recognise::mentions::counting::Counting;
 use crate::recognise::mentions::room::Short;
 use crate::recognise::mentions::window::Listing;
+use crate::recognise::method::Method;
 use crate::recognise::starts::BLOCK;
 use crate::recognise::text::{Held, Reader};
 use crate::records::asked::Asked;
@@ -57,6 +60,8 @@ pub struct Mention {
     pub entity: Name,
     /// The alias that occurs in the text, if aliases were sought.
     pub alias: Option<Name>,
+    /// The rule that found it.
+    pub method: Method,
     /// Where the mention begins, in characters from 0.
     pub start: usize,
     /// The length of the mention, in characters.
@@ -103,6 +108,9 @@ pub struct Recogniser {
     case: bool,
     /// The words held; those before `current` are done.
     held: Held,
+    /// The form that windows are looked up by, and the language of its words.
+    kind: FormKind,
+    language: Language,
     current: usize,
     /// The seed of the hashes of the words held.
     seed: u64,
@@ -130,6 +138,7 @@ pub struct Recogniser {
     window: Vec<u8>,
     name: Vec<u8>,
     folded: Vec<u8>,
+    normal: NormalWords,
     counters: Counters,
     /// The most bytes that it may take, why it could not continue, and what it was short of.
     limit: usize,
@@ -153,6 +162,8 @@ impl Recogniser {
             overlapping: false,
             case: false,
             held: Held::new(),
+            kind: FormKind::Folded,
+            language: Language::default(),
             current: 0,
             seed: 0,
             block: Block::default(),
@@ -172,6 +183,7 @@ impl Recogniser {
             // A name with a folded name, and its last byte if it is a label; no name folds to more than a word does.
             name: Vec::with_capacity(MOST_BYTES + 1),
             folded: Vec::with_capacity(MOST_WORD),
+            normal: NormalWords::with_room(),
             counters: Counters::default(),
             limit: usize::MAX,
             failed: None,
@@ -189,12 +201,17 @@ impl Recogniser {
         self.counting.once = once;
     }
 
+    /// Sets the form by which names are looked for, from the next text on; the image's forms are in that language.
+    pub fn form(&mut self, kind: FormKind, language: Language) {
+        (self.kind, self.language) = (kind, language);
+    }
+
     /// Begins a text, or begins it again once the asked xids are known.
     pub fn begin(&mut self, seek: Seek, overlapping: bool) {
         self.arena.truncate(0);
         self.seek = seek;
         self.overlapping = overlapping;
-        self.held.clear();
+        self.held.begin(self.kind, self.language);
         self.current = 0;
         self.found.clear();
         self.counting.begin(self.judges);
@@ -243,8 +260,14 @@ impl Recogniser {
         let mut budget = cells.max(1);
         while self.current < whole && budget > 0 {
             let end = whole.min(self.current + BLOCK);
-            let hashes = &self.held.hashes()[self.current..];
-            let end = self.current + self.block.prepare(image, hashes, end - self.current);
+            let (from, words) = (self.current, end - self.current);
+            let end = from
+                + match self.kind {
+                    FormKind::Folded => {
+                        self.block.prepare(image, &self.held.hashes()[from..], words)
+                    }
+                    kind => self.block.prepare_form(image, kind, &self.held, from, words),
+                };
             self.counters.lookups += wide(self.block.lookups());
             if self.look((image, text), seen, &mut budget).is_err() {
                 break;

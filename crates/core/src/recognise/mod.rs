@@ -4,6 +4,7 @@ pub(crate) mod abbreviation;
 pub(crate) mod candidates;
 pub(crate) mod forms;
 pub(crate) mod mentions;
+pub(crate) mod method;
 pub(crate) mod spelling;
 pub(crate) mod starts;
 pub(crate) mod text;

@@ -72,6 +72,20 @@ pub fn spelling(name: &[u8], text: &str, window: Range<usize>, case: bool) -> Op
     }
 }
 
+/// Whether words that are no spelling of a name may be taken for it all the same: not for a name that needs its
+/// punctuation, nor with `case` for a common word, nor for short capitals unless the words are capitals, but for an s.
+#[must_use]
+pub fn is_spelled_otherwise(name: &[u8], text: &str, window: Range<usize>, case: bool) -> bool {
+    let Ok(name) = std::str::from_utf8(label_of(name).unwrap_or(name)) else { return false };
+    let Some(here) = text.get(window) else { return false };
+    let are_capitals = || {
+        let here = here.strip_suffix('s').unwrap_or(here);
+        here.len() <= NEAR && !here.chars().any(char::is_lowercase)
+    };
+    let is_free = !case || !is_common(name) && (!is_short_capitals(name) || are_capitals());
+    is_free && !Parts::of(name).needs_marks
+}
+
 /// Whether a name has one to five letters, all of them capitals, and no digit.
 fn is_short_capitals(name: &str) -> bool {
     let mut letters = 0;

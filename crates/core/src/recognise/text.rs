@@ -5,6 +5,8 @@
 use std::ops::Range;
 
 use crate::folded::ascii::{self, Cutter};
+use crate::folded::forms::{self, FormKind};
+use crate::folded::normal::{self, Language};
 use crate::folded::pieces::{Rest, WINDOW, Words};
 use crate::folded::words::{self, MOST_WORD, MOST_WORDS, TOO_LONG};
 use crate::memory::casts::index;
@@ -133,9 +135,12 @@ struct Stretch {
     excess: usize,
 }
 
-/// The words held of a text.
+/// The words held of a text: folded, or in their normal forms.
 #[derive(Debug)]
 pub(crate) struct Held {
+    /// The form that windows are looked up by. But for folded names, the words are normal ones without gaps between them.
+    kind: FormKind,
+    language: Language,
     /// The places of the words; the first `len` are held.
     words: Box<[Folded; ROOM]>,
     len: usize,
@@ -146,23 +151,29 @@ pub(crate) struct Held {
     hashes: Vec<Hash>,
     /// Whether the text ends after these words.
     ended: bool,
+    /// Scratch: a folded word.
+    scratch: Vec<u8>,
 }
 
 impl Held {
     /// An empty one, which holds no words.
     pub(crate) fn new() -> Held {
         Held {
+            kind: FormKind::Folded,
+            language: Language::default(),
             words: Box::new([Folded::default(); ROOM]),
             len: 0,
             stretches: Vec::new(),
             folded: Vec::new(),
             hashes: Vec::new(),
             ended: false,
+            scratch: Vec::new(),
         }
     }
 
-    /// Forgets everything.
-    pub(crate) fn clear(&mut self) {
+    /// Forgets everything; the words of the next text are for forms of that kind.
+    pub(crate) fn begin(&mut self, kind: FormKind, language: Language) {
+        (self.kind, self.language) = (kind, language);
         self.len = 0;
         self.stretches.clear();
         self.folded.clear();
@@ -188,7 +199,11 @@ impl Held {
         // A word left out for the next call leaves HELD - 1.
         while self.len < HELD - 1 && (self.folded.len() < MOST_FOLDED || self.len < 2 * MOST_WORDS)
         {
-            let Some(rest) = text.words.rest_of_piece(work) else {
+            let rest = match self.kind {
+                FormKind::Folded => text.words.rest_of_piece(work),
+                _ => text.words.next_word(work).map(|(from, word)| Rest::Word(from, word)),
+            };
+            let Some(rest) = rest else {
                 self.ended = true;
                 break;
             };
@@ -209,7 +224,7 @@ impl Held {
             self.make_room(bytes, limit)?;
             match rest {
                 Rest::Ascii(cutter, bytes) => self.read_ascii(cutter, bytes, text.excess),
-                Rest::Word(from, word) => self.read_word(from, word, text.excess, work),
+                Rest::Word(from, word) => self.read_word(from, word, text.excess, work)?,
             }
         }
         let more = self.len - self.hashes.len();
@@ -300,18 +315,33 @@ impl Held {
     }
 
     /// Reads one word, of any characters.
-    fn read_word(&mut self, from: usize, word: &str, before: usize, work: &mut Interruptible<'_>) {
+    fn read_word(
+        &mut self,
+        from: usize,
+        word: &str,
+        before: usize,
+        work: &mut Interruptible<'_>,
+    ) -> Result<(), NoRoom> {
         let at = self.folded.len();
-        words::fold(word, &mut self.folded);
+        if self.kind == FormKind::Folded {
+            words::fold(word, &mut self.folded);
+        } else {
+            self.scratch.clear();
+            let room = words::room_to_fold(word);
+            self.scratch.try_reserve(room).map_err(|_| NoRoom::Memory(room))?;
+            words::fold(word, &mut self.scratch);
+            forms::normalise(self.language, &self.scratch, &mut self.folded);
+        }
         let len = self.folded.len() - at;
         if len == 0 {
-            return;
+            return Ok(());
         }
         let (after, longer) = (from.wrapping_sub(at), word.len().wrapping_sub(len));
         let excess = excess(word.as_bytes(), work);
         self.stretches.push(Stretch { first: self.len, after, before, longer, excess });
         self.words[self.len] = [place(at), place(at + len)];
         self.len += 1;
+        Ok(())
     }
 
     fn forget(&mut self, done: usize) {
@@ -379,9 +409,48 @@ impl Held {
         if self.ended { self.len } else { (self.len + 1).saturating_sub(MOST_WORDS) }
     }
 
+    /// The letters of the text from a word on, without gaps.
+    pub(crate) fn letters(&self, first: usize) -> &[u8] {
+        &self.folded[index(self.words[first][0])..]
+    }
+
+    /// Bytes of the letters of some words.
+    pub(crate) fn letters_of(&self, first: usize, count: usize) -> usize {
+        index(self.words[first + count - 1][1] - self.words[first][0])
+    }
+
+    /// Whether a word counts in unordered forms.
+    pub(crate) fn is_content(&self, i: usize) -> bool {
+        !normal::is_function_word(self.language, &self.folded[range(self.words[i])])
+    }
+
+    /// The form of `count` words, as [`Held::folded`] gives the folded name.
+    pub(crate) fn form<'a>(
+        &'a self,
+        first: usize,
+        count: usize,
+        room: &'a mut Vec<u8>,
+    ) -> (usize, &'a [u8]) {
+        match self.kind {
+            FormKind::Folded => self.folded(first, count, room),
+            FormKind::Joined => (self.letters_of(first, count), self.letters(first)),
+            FormKind::Unordered => {
+                let mut words = [&[][..]; forms::MOST_UNORDERED];
+                let content = (first..first + count).filter(|i| self.is_content(*i));
+                let mut len = 0;
+                for (place, i) in words.iter_mut().zip(content) {
+                    (*place, len) = (&self.folded[range(self.words[i])], len + 1);
+                }
+                room.clear();
+                forms::write_sorted(&mut words[..len], room);
+                (room.len(), room)
+            }
+        }
+    }
+
     /// The folded name of `count` words: its length, and bytes that begin with it and mostly continue. It is built in
     /// `room` if the folded text does not contain it, and cut off if it is too long.
-    pub(crate) fn folded<'a>(
+    fn folded<'a>(
         &'a self,
         first: usize,
         count: usize,
@@ -443,7 +512,7 @@ mod tests {
             for i in done..until {
                 let word = held.word(i);
                 let mut room = Vec::new();
-                let (len, folded) = held.folded(i, 1, &mut room);
+                let (len, folded) = held.form(i, 1, &mut room);
                 let folded = folded[..len].to_vec();
                 assert_eq!(held.hashes()[i], Hash::of_word(7, &folded));
                 all.push((word.from, word.to, word.start, word.end, folded));

@@ -2,17 +2,15 @@
 //! heads of its lists.
 //!
 //! ```text
-//!  byte  0       8       12     16      20
-//!        +-------+-------+------+-------+-------- - -+--------+--------+ - -
-//!        | hash  | shape | bits | alike | name ...   | slot 0 | slot 1 |
-//!        +-------+-------+------+-------+-------- - -+--------+--------+ - -
+//!  byte  0       8       12     16
+//!        +-------+-------+------+-------- - -+--------+--------+ - -
+//!        | hash  | shape | bits | name ...   | slot 0 | slot 1 |
+//!        +-------+-------+------+-------- - -+--------+--------+ - -
 //!                         (in a tree: its number of edge rows)
 //!
 //!  shape  12 bits length of the name, 1 bit kind, 3 bits lines (how many more than slot 0 needs),
 //!         16 bits temperature (how often it was looked up, see filter/temperature)
 //!  bits   16 bits for the inline slots that are used, 16 bits for those of them that are "down"
-//!  alike  the line of the block that lists this and other records with the same folded name, or 0
-//!         (see alike.rs)
 //! ```
 //!
 //! The inline slots are the slots of the record's slot grid (see slot.rs) after the name. When an entity's lists
@@ -24,7 +22,7 @@
 //!                                         its 5 slots are used
 //! ```
 //!
-//! The creator chooses how many inline slots there are ([`Room`]), at least one. A name of up to 2028 bytes is inside
+//! The creator chooses how many inline slots there are ([`Room`]), at least one. A name of up to 2032 bytes is inside
 //! the record. A longer one fills 32 lines and continues in a chain of pieces: the first word of line 32 is the line of
 //! its first piece, the second word is its length:
 //!
@@ -32,8 +30,8 @@
 //!  piece  next u32 | - u32 | 8 to 4088 bytes of the name
 //! ```
 //!
-//! So with a name of up to 32 bytes a record takes one line with one slot, with up to 20 bytes two slots, with up to 8
-//! three; with a name of up to 84 bytes it takes two lines with two slots. Called by the filter, the lists and the
+//! So with a name of up to 36 bytes a record takes one line with one slot, with up to 24 bytes two slots, with up to 12
+//! three; with a name of up to 88 bytes it takes two lines with two slots. Called by the filter, the lists and the
 //! forest; writers hold the lock exclusively.
 
 mod name;
@@ -54,15 +52,16 @@ use shape::first_slot;
 pub(crate) use shape::{Room, Shape};
 
 const HASH: usize = 0;
-const SHAPE: usize = 8;
+pub(crate) const SHAPE: usize = 8;
 const BITS: usize = 12;
-const ALIKE: usize = 16;
-const NAME: usize = 20;
+const NAME: usize = 16;
 
 /// The bits of the shape that are the name's length.
 const LEN: u32 = 0xFFF;
 /// Stands for a length of more than [`INSIDE`].
 const LONG: u32 = LEN;
+/// A length that the shape of no record has.
+pub(crate) const NO_LENGTH: u32 = LEN - 1;
 /// The bit of the shape that marks a tree.
 const TREE: u32 = 1 << 12;
 const EXTRA_SHIFT: u32 = 13;
@@ -87,7 +86,7 @@ const MOST_INLINE: u32 = 16;
 const HEADS: u32 = 0x1_0000;
 
 const _: () = assert!((NAME + INSIDE) / LINE_BYTES == CHAIN_LINE as usize);
-const _: () = assert!(NAME + NAME_HEAD <= LINE_BYTES && INSIDE < LONG as usize);
+const _: () = assert!(NAME + NAME_HEAD <= LINE_BYTES && INSIDE < NO_LENGTH as usize);
 
 /// One of an entity's two lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -350,16 +349,6 @@ impl<'m> Record<'m> {
             Some(Direction::Down) => 0x1_0001,
         };
         self.head.set_u32(BITS, clear | bits << i);
-    }
-
-    /// The line of the block that lists the record, or 0: see alike.rs.
-    #[inline]
-    pub(crate) fn alike(self) -> u32 {
-        self.head.u32(ALIKE)
-    }
-
-    pub(crate) fn set_alike(self, block: u32) {
-        self.head.set_u32(ALIKE, block);
     }
 
     /// Whether an entity has no edge rows, visible or not.

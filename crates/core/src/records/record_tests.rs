@@ -18,18 +18,18 @@ fn shapes_are_what_the_head_of_the_file_says() {
         let shape = Shape::of(Kind::Entity, len, Room::of(rows));
         (shape.lines, shape.inline())
     };
-    assert_eq!(entity(32, 0), (1, 1));
-    assert_eq!(entity(32, 1), (1, 1));
-    assert_eq!(entity(20, 1), (1, 2));
-    assert_eq!(entity(20, 2), (1, 2));
-    assert_eq!(entity(20, 3), (2, 7));
-    assert_eq!(entity(8, 3), (1, 3));
-    assert_eq!(entity(33, 1), (2, 5));
-    assert_eq!(entity(84, 2), (2, 2));
-    assert_eq!(entity(85, 2), (3, 6));
-    assert_eq!(entity(24, 6), (2, 6));
-    assert_eq!(entity(24, 7), (3, 11));
-    assert_eq!(entity(24, 16), (4, 16));
+    assert_eq!(entity(36, 0), (1, 1));
+    assert_eq!(entity(36, 1), (1, 1));
+    assert_eq!(entity(24, 1), (1, 2));
+    assert_eq!(entity(24, 2), (1, 2));
+    assert_eq!(entity(24, 3), (2, 7));
+    assert_eq!(entity(12, 3), (1, 3));
+    assert_eq!(entity(37, 1), (2, 5));
+    assert_eq!(entity(88, 2), (2, 2));
+    assert_eq!(entity(89, 2), (3, 6));
+    assert_eq!(entity(28, 6), (2, 6));
+    assert_eq!(entity(28, 7), (3, 11));
+    assert_eq!(entity(28, 16), (4, 16));
     assert_eq!(entity(20, u32::MAX), (4, 16));
     assert_eq!(entity(INSIDE, 2), (33, 5));
     assert_eq!(entity(INSIDE + 1, 2), (33, 4));
@@ -50,9 +50,9 @@ fn shapes_are_what_the_head_of_the_file_says() {
             assert!(first >= end && end <= index(shape.lines) * LINE_BYTES, "{len}");
         }
     }
-    let shape = Shape::of(Kind::Entity, 24, Room::of(1));
-    assert!(!shape.is_of(33) && !shape.is_of(20));
-    assert!(!Shape { lines: 5, ..shape }.is_of(24) && !Shape { lines: 0, ..shape }.is_of(24));
+    let shape = Shape::of(Kind::Entity, 28, Room::of(1));
+    assert!(!shape.is_of(37) && !shape.is_of(24));
+    assert!(!Shape { lines: 5, ..shape }.is_of(28) && !Shape { lines: 0, ..shape }.is_of(28));
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn names_of_any_length_read_back_and_give_their_memory_back() {
 #[test]
 fn inline_bits_are_up_or_down_or_free() {
     let heap = memory();
-    let record = create(&heap, Kind::Entity, Hash(1), b"twenty-one bytes long", Room::USUAL);
+    let record = create(&heap, Kind::Entity, Hash(1), b"twenty-five bytes, no more", Room::USUAL);
     assert_eq!(record.inline_free(), 0b11_1111);
     record.set_inline(2, Some(Direction::Down));
     record.set_inline(0, Some(Direction::Up));

@@ -45,6 +45,7 @@ pub(crate) struct Verifier<'m, 'r> {
     pub(crate) root: Root<'m>,
     pub(crate) names: Filter<'m>,
     pub(crate) folded_names: Filter<'m>,
+    pub(crate) forms: Filter<'m>,
     /// The facts found about each line up to the bump.
     pub(crate) lines: Vec<Known>,
     /// The valid records.
@@ -58,10 +59,12 @@ pub(crate) struct Verifier<'m, 'r> {
     pub(crate) checks: u32,
 }
 
-/// The folded names and prefixes found in the filter.
+/// What was found in a table of folded names or of forms.
 #[derive(Default)]
 pub(crate) struct Met {
-    pub(crate) folded_names: Vec<(u32, Entry)>,
+    /// The entries of forms, and the number of places.
+    pub(crate) forms: Vec<(u32, Entry)>,
+    pub(crate) places: usize,
     /// By the part of the hash that an entry keeps: the number of names, and their lengths.
     pub(crate) prefixes: HashMap<u64, (u32, u32)>,
 }

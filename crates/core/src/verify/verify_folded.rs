@@ -1,17 +1,18 @@
-//! The part of the check for folded names and prefixes: I12 and I13 of `verify/whole.rs`.
+//! The part of the check for folded names, other forms, and prefixes: I12 and I13 of `verify/whole.rs`.
 
-use crate::verify::verifier::Met;
 use std::collections::{HashMap, HashSet};
 
 use crate::filter::bucket::{Entry, MOST_COUNTED};
-use crate::folded::alike::Block;
+use crate::filter::table::Filter;
 use crate::folded::folded_name::FoldedName;
-use crate::folded::words;
+use crate::folded::forms::{FormKind, Forms, write_form};
+use crate::folded::listed::{Block, Listed};
 use crate::memory::casts::{wide, word};
 use crate::memory::hash::Hash;
 use crate::memory::id::RecordId;
-use crate::memory::root::Counter;
+use crate::memory::tables::Table;
 use crate::records::record::Record;
+use crate::verify::verifier::Met;
 use crate::verify::verifier::{Owner, Verifier};
 
 /// The part of a prefix's hash that its entry keeps.
@@ -19,53 +20,85 @@ fn known_of(hash: Hash) -> u64 {
     Entry::prefix(hash, 0).hash_in(0).0
 }
 
-impl Verifier<'_, '_> {
-    /// Notes the entry of a folded name or prefix, and checks its bucket.
-    pub(crate) fn other_entry(&mut self, met: &mut Met, bucket: u32, entry: Entry) {
+/// The forms of a record's name that a table has, and their prefixes.
+#[derive(Default)]
+struct Expected {
+    forms: Vec<(FormKind, Hash)>,
+    prefixes: Vec<(Hash, u32)>,
+}
+
+impl<'m> Verifier<'m, '_> {
+    /// Notes an entry of a table of forms, and checks its bucket.
+    pub(crate) fn other_entry(
+        &mut self,
+        table: Filter<'_>,
+        met: &mut Met,
+        bucket: u32,
+        entry: Entry,
+    ) {
         let hash = entry.hash_in(bucket);
-        let (first, second) = self.folded_names.geometry().buckets_of(hash);
+        let (first, second) = table.geometry().buckets_of(hash);
         let home = if entry == entry.placed(false) { first } else { second };
         let placed =
-            if entry.is_folded() { bucket == home } else { [first, second].contains(&bucket) };
+            if entry.has_line() { bucket == home } else { [first, second].contains(&bucket) };
         self.check(2, placed, || {
             format!("{entry:?} in bucket {bucket}, its own: {first}, {second}")
         });
         if entry.is_folded() {
-            met.folded_names.push((bucket, entry));
-            return;
+            met.forms.push((bucket, entry));
+        } else if entry.has_line() {
+            met.places += 1;
+        } else {
+            let (count, lengths) = (entry.count(), entry.lengths());
+            let again = met.prefixes.insert(hash.0, (count, lengths));
+            self.check(13, again.is_none(), || format!("prefix {:x} is there twice", hash.0));
         }
-        let (count, lengths) = (entry.count(), entry.lengths());
-        let again = met.prefixes.insert(hash.0, (count, lengths));
-        self.check(13, again.is_none(), || format!("prefix {:x} is there twice", hash.0));
     }
 
-    /// Checks the entries that were noted, after all records were read.
-    pub(crate) fn check_folded(&mut self, met: Met) {
-        self.counter(Counter::FoldedNames, wide(met.folded_names.len() + met.prefixes.len()));
-        let mut chained = HashSet::new();
-        for (bucket, entry) in met.folded_names {
-            self.chain(bucket, entry, &mut chained);
+    fn expected(&self, table: Table, record: Record<'_>) -> Expected {
+        if record.is_tree() {
+            return Expected::default();
         }
+        let folded = FoldedName::of_record(self.root.seed(), record);
+        let Some(folded) = folded else { return Expected::default() };
+        if table == Table::FoldedNames {
+            let forms = vec![(FormKind::Folded, folded.hash)];
+            return Expected { forms, prefixes: folded.prefixes().collect() };
+        }
+        let forms = Forms::of(self.root, &record.name());
+        Expected {
+            forms: forms.all().map(|(kind, form)| (kind, form.hash)).collect(),
+            prefixes: forms.all().filter_map(|(_, form)| form.begin).collect(),
+        }
+    }
+
+    /// Checks the entries of a table of forms, after all records were read.
+    pub(crate) fn check_forms(&mut self, table: Filter<'_>, met: Met) {
+        let entries = met.forms.len() + met.places + met.prefixes.len();
+        self.counter(table.counter(), wide(entries));
+        let (mut chained, mut listed) = (HashSet::new(), 0);
+        for (bucket, entry) in met.forms {
+            listed += self.chain(table, bucket, entry, &mut chained);
+        }
+        self.check(12, listed == met.places, || {
+            format!("{:?}: {} places of {listed} listed", table.table(), met.places)
+        });
         let mut counts: HashMap<u64, (u32, u32)> = HashMap::new();
+        let mut found = 0;
         for id in self.records.clone() {
-            let record = Record::new(self.mem, id);
-            let folded = if record.is_tree() {
-                None
-            } else {
-                FoldedName::of_record(self.root.seed(), record)
-            };
-            self.check(12, folded.is_some() == chained.contains(&id), || {
-                format!(
-                    "{id:?}: has a folded name: {}, is chained: {}",
-                    folded.is_some(),
-                    folded.is_none()
-                )
-            });
-            for (hash, lengths) in folded.iter().flat_map(FoldedName::prefixes) {
+            let expected = self.expected(table.table(), Record::new(self.mem, id));
+            for (kind, _) in expected.forms {
+                found += 1;
+                let is_found = chained.contains(&(id, kind as u8));
+                self.check(12, is_found, || format!("{id:?}: its {kind:?} form finds it not"));
+            }
+            for (hash, lengths) in expected.prefixes {
                 let (count, known) = counts.entry(known_of(hash)).or_default();
                 (*count, *known) = (*count + 1, *known | lengths);
             }
         }
+        let more = chained.len();
+        self.check(12, found == more, || format!("{found} forms of records, {more} found"));
         for (hash, &(count, lengths)) in &met.prefixes {
             let (names, needed) = counts.remove(hash).unwrap_or_default();
             let right = count == names || count == MOST_COUNTED;
@@ -79,85 +112,98 @@ impl Verifier<'_, '_> {
         self.check(13, missing == 0, || format!("{missing} prefixes are missing"));
     }
 
-    /// Checks the entities of a folded name.
-    fn chain(&mut self, bucket: u32, entry: Entry, chained: &mut HashSet<RecordId>) {
-        let Some(head) = entry.head() else { return };
-        let sound = self.owner(head.line()) == Owner::Entity;
-        if !self.check(12, sound, || format!("{entry:?} leads to {head:?}: no entity")) {
-            return;
-        }
-        let ring = match Record::new(self.mem, head).alike() {
-            0 => vec![head],
-            first => self.ring(first),
+    /// Checks the records of a form; returns how many are listed in blocks.
+    fn chain(
+        &mut self,
+        table: Filter<'_>,
+        bucket: u32,
+        entry: Entry,
+        chained: &mut HashSet<(RecordId, u8)>,
+    ) -> usize {
+        let Some(head) = entry.head() else { return 0 };
+        let is_record = self.owner(head.line()) == Owner::Entity;
+        let blocks = if is_record { Vec::new() } else { self.ring(head.line()) };
+        let ring: Vec<_> = match is_record {
+            true => vec![(head, None)],
+            false => blocks
+                .iter()
+                .flat_map(|block| block.records().map(|id| (id, Some(block.line()))))
+                .filter(|(id, _)| self.owner(id.line()) == Owner::Entity)
+                .collect(),
         };
-        let has_head = ring.contains(&head);
-        self.check(12, has_head, || format!("{entry:?} leads to {head:?}, which is in no block"));
-        let mut wanted = None;
-        for id in ring {
-            if !self.check(12, chained.insert(id), || format!("{entry:?} leads to {id:?} again")) {
-                return;
-            }
-            let record = Record::new(self.mem, id);
-            let mut bytes = Vec::new();
-            let has = words::fold_name(&record.name(), &mut bytes);
-            let folded = FoldedName::of_record(self.root.seed(), record);
-            if let Some(folded) = &folded {
-                self.lets_pass(folded, bucket, entry);
-            }
-            let agrees = folded.is_some_and(|FoldedName { hash, .. }| {
-                let bits = Entry::folded(hash, id).placed(entry != entry.placed(false));
-                bits.hash_in(bucket) == entry.hash_in(bucket)
-            });
-            let wanted = wanted.get_or_insert_with(|| bytes.clone());
-            self.check(12, has && agrees && *wanted == bytes, || {
-                format!("{id:?}: {bytes:?} is with {wanted:?}")
-            });
+        let count: usize = blocks.iter().map(|block| block.records().count()).sum();
+        let sound = !ring.is_empty() && (is_record || ring.len() == count && count > 1);
+        if !self.check(12, sound, || format!("{entry:?} leads to {ring:?}")) {
+            return 0;
         }
-        // If a folded name had two chains, it would give two answers.
-        if let (Some(head), Some(wanted)) = (entry.head(), wanted) {
-            let hash = FoldedName::of_record(self.root.seed(), Record::new(self.mem, head));
-            let hash = hash.map_or(Hash::default(), |folded| folded.hash);
-            let same = |head: &RecordId| {
-                let mut other = Vec::new();
-                self.owner(head.line()) == Owner::Entity
-                    && words::fold_name(&Record::new(self.mem, *head).name(), &mut other)
-                    && other == wanted
-            };
-            let entries = self.folded_names.folded_entries(hash).map(|(_, head)| head);
-            let count = entries.filter(same).count();
-            self.check(12, count == 1, || format!("{} entries of one folded name", word(count)));
+        let first = self.expected(table.table(), Record::new(self.mem, ring[0].0));
+        let agrees = |hash: Hash| {
+            let bits = Entry::folded(hash, head).placed(entry != entry.placed(false));
+            bits.hash_in(bucket) == entry.hash_in(bucket)
+        };
+        let of = first.forms.into_iter().find(|(_, hash)| agrees(*hash));
+        let Some((kind, hash)) = of else {
+            self.check(12, false, || format!("{entry:?} leads to {ring:?}, of another form"));
+            return 0;
+        };
+        let (mem, language) = (self.mem, self.root.language());
+        let form = |record: Record<'_>| {
+            let mut form = Vec::new();
+            write_form(kind, language, &record.name(), &mut form).then_some(form)
+        };
+        let wanted = form(Record::new(self.mem, ring[0].0));
+        let forms: Vec<_> =
+            ring.iter().map(|(id, _)| form(Record::new(mem, *id)) == wanted).collect();
+        for ((id, block), agrees) in ring.iter().zip(forms) {
+            self.check(12, agrees, || format!("{id:?} is with {wanted:?}"));
+            let again = !chained.insert((*id, kind as u8));
+            self.check(12, !again, || format!("{entry:?} leads to {id:?} again"));
+            if let Some(line) = block {
+                let place = table.place_in(hash, *id).map(|block| block.line());
+                self.check(12, place == Some(*line), || {
+                    format!("{id:?} is in block {line}, its place leads to {place:?}")
+                });
+            }
+            if kind == FormKind::Folded {
+                let record = Record::new(self.mem, *id);
+                if let Some(folded) = FoldedName::of_record(self.root.seed(), record) {
+                    self.lets_pass(&folded, bucket, entry);
+                }
+            }
         }
+        // If a form had two entries, it would give two answers.
+        let same = |(_, id): &(_, RecordId)| {
+            let sound = self.owner(id.line()) == Owner::Entity || *id == head;
+            let first = sound.then(|| Listed::at(self.mem, *id).first(self.mem)).flatten();
+            first.is_some_and(|first| form(first) == wanted)
+        };
+        let count = table.folded_entries(hash).filter(same).count();
+        self.check(12, count == 1, || format!("{} entries of one form", word(count)));
+        if is_record { 0 } else { ring.len() }
     }
 
-    /// The entities in a ring of blocks, as far as it is valid.
-    fn ring(&mut self, first: u32) -> Vec<RecordId> {
+    /// The ring of blocks, as far as it is valid.
+    fn ring(&mut self, first: u32) -> Vec<Block<'m>> {
         let (mut line, mut prev, mut found) = (first, None, Vec::new());
         loop {
             if !self.claim(line, 1, Owner::Rest) {
-                return found;
+                break;
             }
             let block = Block::new(self.mem, line);
             let linked = prev.is_none_or(|prev| block.prev() == prev);
             self.check(12, linked, || format!("block {line} follows {prev:?}"));
-            let Some(records) = block.try_records() else {
-                self.check(12, false, || format!("block {line} has none or too many"));
-                return found;
-            };
-            for id in records {
-                let named = id.filter(|id| self.owner(id.line()) == Owner::Entity);
-                let sound = named.filter(|&id| Record::new(self.mem, id).alike() == line);
-                if self.check(12, sound.is_some(), || format!("block {line} lists {id:?}")) {
-                    found.extend(sound);
-                }
+            let has_records = block.is_valid();
+            if !self.check(12, has_records, || format!("block {line} has none or too many")) {
+                break;
             }
+            found.push(line);
             (prev, line) = (Some(line), block.next());
             if line == first {
+                let back = Block::new(self.mem, first).prev();
+                self.check(12, Some(back) == prev, || format!("block {first} follows {prev:?}"));
                 break;
             }
         }
-        let back = Block::new(self.mem, first).prev();
-        self.check(12, Some(back) == prev, || format!("block {first} follows {prev:?}"));
-        self.check(12, found.len() > 1, || format!("block {first} lists one entity"));
-        found
+        found.into_iter().map(|line| Block::new(self.mem, line)).collect()
     }
 }

@@ -243,7 +243,7 @@ mod tests {
         assert_eq!(broken(|_, root| root.set(Field::Split, 500)), [1]);
         assert_eq!(broken(|_, root| root.set(Field::Level, 99)), [1]);
         assert!(broken(move_an_entry).contains(&2));
-        let flip_name = |mem: &Memory, _: Root<'_>| hub(mem).0.span().copy_in(20, b"T");
+        let flip_name = |mem: &Memory, _: Root<'_>| hub(mem).0.span().copy_in(16, b"T");
         assert_eq!(broken(flip_name), [3]);
         let lengthen = |mem: &Memory, _: Root<'_>| mem.line(hub(mem).0.id().line()).set_u32(8, 8);
         assert_eq!(broken(lengthen), [3]);

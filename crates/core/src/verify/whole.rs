@@ -13,8 +13,8 @@
 //!  I10  each line up to the bump has one owner: root, page, record, piece, block (of either kind), version,
 //!       or a free list, whose pieces are marked and counted
 //!  I11  no writer is at work
-//!  I12  an entity whose name has a folded name is found from the one entry of that folded name, others from none;
-//!       of two and more, each is in the block it names, blocks of one folded name are a ring
+//!  I12  an entity whose name has a folded name, or another form, is found from the one entry of that form, others from
+//!       none; of two and more, each is in the block that its place leads to, blocks of one form are a ring
 //!  I13  a prefix counts its names, 1023 at most, and knows their lengths
 //!  I14  the Bloom filters let the items of every folded name pass, the next ones those of buckets already
 //!       swept; all count their bits
@@ -58,6 +58,7 @@ impl Image<'_> {
             root: self.root(),
             names: self.names(),
             folded_names: self.folded_names(),
+            forms: self.forms(),
             lines: Vec::new(),
             records: Vec::new(),
             tree_rows: HashMap::new(),
@@ -67,8 +68,8 @@ impl Image<'_> {
             check_interrupts: &mut || work.now(),
             checks: 0,
         };
-        let pages =
-            verifier.root() && verifier.pages(self.names()) && verifier.pages(self.folded_names());
+        let tables = [self.names(), self.folded_names(), self.forms()];
+        let pages = verifier.root() && tables.into_iter().all(|table| verifier.pages(table));
         if pages && verifier.blooms() {
             verifier.entries();
             verifier.queue();
@@ -97,7 +98,7 @@ impl Verifier<'_, '_> {
             return false;
         }
         self.lines = vec![Known { owner: Owner::Nobody, up: 0, down: 0 }; index(bump)];
-        self.table(self.names) && self.table(self.folded_names)
+        [self.names, self.folded_names, self.forms].into_iter().all(|table| self.table(table))
     }
 
     /// Checks a table's size.
@@ -123,13 +124,17 @@ impl Verifier<'_, '_> {
 
     fn entries(&mut self) {
         let geometry = self.names.geometry();
-        let (mut met, before) = (Met::default(), self.problems);
-        for bucket in 0..self.folded_names.geometry().buckets() {
-            self.step();
-            let entries = self.folded_names.read(bucket).into_iter();
-            let used = entries.filter(|entry| !entry.is_empty());
-            used.for_each(|entry| self.other_entry(&mut met, bucket, entry));
-        }
+        let before = self.problems;
+        let met = [self.folded_names, self.forms].map(|table| {
+            let mut met = Met::default();
+            for bucket in 0..table.geometry().buckets() {
+                self.step();
+                let entries = table.read(bucket).into_iter();
+                let used = entries.filter(|entry| !entry.is_empty());
+                used.for_each(|entry| self.other_entry(table, &mut met, bucket, entry));
+            }
+            met
+        });
         for bucket in 0..geometry.buckets() {
             self.step();
             for entry in self.names.read(bucket) {
@@ -161,7 +166,9 @@ impl Verifier<'_, '_> {
                 format!("{:?}: its name finds {found:?}", record.id())
             });
         }
-        self.check_folded(met);
+        let [folded, forms] = met;
+        self.check_forms(self.folded_names, folded);
+        self.check_forms(self.forms, forms);
     }
 
     /// Claims the lines of a record and its name. `false` if the record must not be read further.

@@ -5,13 +5,15 @@
 //!             +--------------------+-----------------------+------------------+
 //!  name       | fingerprint  | hash| line of the record| heat|   (none)        |
 //!  folded     | fingerprint  |1 s h| line of a record  | hash| hash            |
+//!  place      | fingerprint  |3 s h| line of a block   | hash| hash            |
 //!  prefix     | fingerprint  |2 h h| hash       | count      | count | lengths |
 //!             +--------------------+-----------------------+------------------+
 //!  bits         12              4    28 (26)             4 (6)  16 (4)  (12)
 //! ```
 //!
 //! A *name* leads to the record of an entity or tree; a *folded name* to the first of the entities
-//! whose names fold to it; a *prefix* says how many names begin with these words, and how long
+//! whose names fold to it, or to the block that lists them; a *place* leads from a folded name and one of its records to
+//! the block that lists the record (see folded/listed.rs); a *prefix* says how many names begin with these words, and how long
 //! they are (see folded/index.rs). Names have a separate table. The hash of a folded name or a
 //! prefix must be known without a record when the entry moves. A prefix keeps 28 bits of it. A
 //! folded name keeps bits 7 to 27, and `s`, whether it is in its second bucket: the bucket's number
@@ -44,6 +46,7 @@ pub(crate) const MOST_COUNTED: u32 = (1 << COUNT_BITS) - 1;
 const FINGERPRINT_SHIFT: u32 = 52;
 const FOLDED: u64 = 1 << KIND_SHIFT;
 const PREFIX: u64 = 2 << KIND_SHIFT;
+const PLACE: u64 = FOLDED | PREFIX;
 const KINDS: u64 = FOLDED | PREFIX;
 /// The constant bits of a prefix: its tag and the 26 bits of the hash in its word.
 const PREFIX_BITS: u64 = u64::MAX << (LENGTH_BITS + COUNT_BITS);
@@ -75,6 +78,11 @@ impl Entry {
         Entry(Entry::folded_bits(hash) | FOLDED | line)
     }
 
+    /// The entry of a place, in its first bucket.
+    pub(crate) fn place(hash: Hash, block: RecordId) -> Entry {
+        Entry(Entry::folded(hash, block).0 | PLACE)
+    }
+
     /// The fingerprint and the hash of a folded name, where they are in its entry.
     fn folded_bits(hash: Hash) -> u64 {
         let bits = u64::from(hash.first() >> KNOWN_BITS);
@@ -92,7 +100,7 @@ impl Entry {
     /// The entry in the form it has in its first or its second bucket.
     #[inline]
     pub(crate) fn placed(self, second: bool) -> Entry {
-        match (self.is_folded(), second) {
+        match (self.has_line(), second) {
             (true, true) => Entry(self.0 | SECOND),
             (true, false) => Entry(self.0 & !SECOND),
             (false, _) => self,
@@ -111,7 +119,13 @@ impl Entry {
         self.0 == 0
     }
 
-    /// Whether an entry of the folded names' table leads to an entity, and is not a prefix.
+    /// Whether an entry of a table of forms is that of a form or of a place, and no prefix.
+    #[inline]
+    pub(crate) fn has_line(self) -> bool {
+        self.0 & FOLDED != 0
+    }
+
+    /// Whether an entry of a table of forms is that of a form.
     #[inline]
     pub(crate) fn is_folded(self) -> bool {
         self.0 & KINDS == FOLDED
@@ -154,11 +168,16 @@ impl Entry {
         record_of(self.word()).filter(|_| self.is_folded())
     }
 
+    /// The block that a place leads to; none if the entry is something else.
+    pub(crate) fn block(self) -> Option<RecordId> {
+        record_of(self.word()).filter(|_| self.0 & KINDS == PLACE)
+    }
+
     /// What an entry tells of the hash of a folded name or a prefix in that bucket: all that a
     /// [`Geometry`](super::Geometry) needs.
     pub(crate) fn hash_in(self, bucket: u32) -> Hash {
         let fingerprint = self.0 >> FINGERPRINT_SHIFT;
-        let first = if self.is_folded() {
+        let first = if self.has_line() {
             let mixed = if self.0 & SECOND == 0 { 0 } else { Hash::mixed(fingerprint) };
             let known = (bucket ^ mixed) & ((1 << KNOWN_BITS) - 1);
             let high = halves(self.0 >> TAG_SHIFT & 1).0 << 20;
@@ -224,6 +243,12 @@ impl Pattern {
             mask: u64::MAX << TAG_SHIFT | FOLDED_LOW,
             bits: Entry::folded_bits(hash) | FOLDED | second,
         }
+    }
+
+    /// Matches a place of that hash, as [`Pattern::folded`] does a folded name.
+    pub(crate) fn place(hash: Hash, second: bool) -> Pattern {
+        let Pattern { mask, bits } = Pattern::folded(hash, second);
+        Pattern { mask, bits: bits | PLACE }
     }
 
     /// Matches a prefix of that hash, by 40 bits of it. Two prefixes with the same 40 bits share an entry.

@@ -59,10 +59,10 @@ impl Filter<'_> {
     }
 
     /// The most lines that [`Filter::plan`] enters for one insert: its entries (two names and a
-    /// tree; their folded names and prefixes) cross at most one border of a page of each table.
+    /// tree; their folded names, forms and prefixes) cross at most one border of a page of each table.
     pub(crate) const fn bound_lines() -> usize {
-        let pages = Table::Names.page_lines() + Table::FoldedNames.page_lines();
-        index(2 * DIRECTORY_LINES + pages)
+        let folded = Table::FoldedNames.page_lines() + Table::Forms.page_lines();
+        index(3 * DIRECTORY_LINES + Table::Names.page_lines() + folded)
     }
 
     /// Whether a split would find the memory it needs, and leave `later` lines available.
@@ -88,6 +88,7 @@ impl Filter<'_> {
             match self.table {
                 Table::Names => self.root.set_directory(directory, line),
                 Table::FoldedNames => self.root.set_folded_directory(directory, line),
+                Table::Forms => self.root.set_forms_directory(directory, line),
             }
         }
         let line = planned(alloc::take(self.mem(), self.table.page_lines())).get();
@@ -102,6 +103,7 @@ impl Filter<'_> {
         match self.table {
             Table::Names => Filter { table: Table::Names, ..self }.split_there(),
             Table::FoldedNames => Filter { table: Table::FoldedNames, ..self }.split_there(),
+            Table::Forms => Filter { table: Table::Forms, ..self }.split_there(),
         }
     }
 

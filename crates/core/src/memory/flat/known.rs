@@ -25,7 +25,7 @@ impl Memory {
     /// Reserves room for the most pages that so many lines can hold, because nothing may be allocated under a lock;
     /// `false` if there is no memory. Unused room costs only address space.
     pub(super) fn make_room_for_pages(&mut self, lines: u32) -> bool {
-        [Table::Names, Table::FoldedNames].into_iter().all(|table| {
+        [Table::Names, Table::FoldedNames, Table::Forms].into_iter().all(|table| {
             let most = index(lines / table.page_lines());
             let known = self.pages[table as usize].0.get_mut();
             known.try_reserve_exact(most.saturating_sub(known.len())).is_ok()

@@ -4,12 +4,15 @@
 use std::ops::Range;
 
 use super::{MOST_RESTARTS, Mention, Recogniser, Searched, Seek, Unfinished};
-use crate::folded::{alike, words};
+use crate::folded::forms::FormKind;
+use crate::folded::listed::Listed;
+use crate::folded::words;
 use crate::memory::casts::index;
 use crate::memory::id::{EntityId, RecordId};
 use crate::recognise::candidates::Head;
 use crate::recognise::forms::{Forms, Kept, LAST, Seen};
-use crate::recognise::spelling::{NEAR, spelling};
+use crate::recognise::method::Method;
+use crate::recognise::spelling::{NEAR, is_spelled_otherwise, spelling};
 use crate::recognise::text::Word;
 use crate::records::label::label_of;
 use crate::records::list::Cursor;
@@ -63,6 +66,7 @@ impl Last {
 struct Place {
     first: Word,
     last: Word,
+    method: Method,
     spelling: u32,
 }
 
@@ -73,10 +77,10 @@ impl Place {
         (label, alias): (Option<RecordId>, Option<Name>),
         listed: Option<(u32, u32)>,
     ) -> Mention {
-        let Place { first, last, spelling } = self;
+        let Place { first, last, method, spelling } = self;
         let (start, length) = (first.start, last.end - first.start);
         let (from, to) = (first.from, last.to);
-        Mention { entity, alias, start, length, spelling, from, to, label, listed }
+        Mention { entity, alias, method, start, length, spelling, from, to, label, listed }
     }
 }
 
@@ -92,16 +96,27 @@ impl Recogniser {
         budget: &mut usize,
     ) -> Result<(), Unfinished> {
         self.counters.fingerprint_checks += 1;
-        let (len, folded) = self.held.folded(self.current, words, &mut self.window);
-        let head = Record::new(image.mem(), head);
-        if !has_folded(head, folded, len, &mut self.name, &mut self.folded) {
+        let (len, folded) = self.held.form(self.current, words, &mut self.window);
+        let head = Listed::at(image.mem(), head);
+        let Some(record) = head.first(image.mem()) else { return Ok(()) };
+        let agrees = match self.kind {
+            FormKind::Folded => has_folded(record, folded, len, &mut self.name, &mut self.folded),
+            kind => {
+                self.name.resize(record.name_len(), 0);
+                record.copy_name(&mut self.name);
+                self.normal.read(self.language, &self.name)
+                    && self.normal.write(kind, self.language, &mut self.folded)
+                    && self.folded == folded[..len]
+            }
+        };
+        if !agrees {
             self.counters.false_positives += 1;
             return Ok(());
         }
         self.counters.hits += 1;
         let (first, last) =
             (self.held.word(self.current), self.held.word(self.current + words - 1));
-        let at = first.from..last.to;
+        let (at, method) = (first.from..last.to, Method::of(self.kind));
         let kept = self.forms.get(&folded[..len]);
         let is_kept = kept.is_some();
         if let Some(kept) = kept
@@ -110,17 +125,18 @@ impl Recogniser {
             return Ok(());
         }
         let before = half.map_or(self.found.len(), |half| half.before);
-        for (n, record) in alike::all(head).enumerate().skip(half.map_or(0, |half| half.turn)) {
+        for (n, record) in head.all(image.mem()).enumerate().skip(half.map_or(0, |half| half.turn))
+        {
             let half = half.filter(|half| half.turn == n);
             if self.seek == Seek::Entities {
                 let known = self.judged.get(*turn).copied();
                 *turn += 1;
                 let spelling = match known {
                     Some(known) => known,
-                    None => self.judge(image, record, seen, (text, at.clone()), budget)?,
+                    None => self.judge(image, record, seen, (text, at.clone(), words), budget)?,
                 };
                 if let Some(spelling) = spelling {
-                    self.find(record, (None, None), Place { first, last, spelling });
+                    self.find(record, (None, None), Place { first, last, method, spelling });
                     self.go_on()?;
                 }
                 continue;
@@ -138,8 +154,8 @@ impl Recogniser {
                 self.listing = Some(list);
                 return Err(Unfinished);
             }
-            if let Some(spelling) = self.spelling(record, text, at.clone())
-                && let place = (Place { first, last, spelling })
+            if let Some(spelling) = self.spelling(record, text, at.clone(), words)
+                && let place = (Place { first, last, method, spelling })
                 && !self.find_again(record, place)
                 && !self.find_labelled(image, record, &mut list, seen, place, budget)
             {
@@ -152,7 +168,7 @@ impl Recogniser {
             }
         }
         if !is_kept && Forms::is_dear(self.spent, self.found.len() - before) {
-            let (len, form) = self.held.folded(self.current, words, &mut self.window);
+            let (len, form) = self.held.form(self.current, words, &mut self.window);
             self.forms.note(&form[..len]);
         }
         Ok(())
@@ -184,7 +200,7 @@ impl Recogniser {
     fn kept_window(
         &mut self,
         (image, text): Searched<'_>,
-        (head, words): (Record<'_>, usize),
+        (head, words): (Listed<'_>, usize),
         kept: Kept,
         seen: &impl Visibility,
         budget: &mut usize,
@@ -194,7 +210,7 @@ impl Recogniser {
             Kept::TooMuch => return Ok(false),
             Kept::Wanted => {
                 let fits = self.read_form(image, head, seen, budget)?;
-                let (len, form) = self.held.folded(self.current, words, &mut self.window);
+                let (len, form) = self.held.form(self.current, words, &mut self.window);
                 if !fits {
                     self.half = None;
                     self.forms.give_up(&form[..len]);
@@ -213,12 +229,12 @@ impl Recogniser {
     fn read_form(
         &mut self,
         image: Image<'_>,
-        head: Record<'_>,
+        head: Listed<'_>,
         seen: &impl Visibility,
         budget: &mut usize,
     ) -> Result<bool, Unfinished> {
         let read = self.forms.read();
-        for record in alike::all(head).skip(read) {
+        for record in head.all(image.mem()).skip(read) {
             if self.seek == Seek::Entities {
                 let seen_name = Seen { name: record.id(), entity: record.id().entity() };
                 if self.sees_edge(image, record, seen, budget)?
@@ -269,7 +285,7 @@ impl Recogniser {
     fn find_known(&mut self, image: Image<'_>, known: Range<usize>, text: &str, words: usize) {
         let (first, last) =
             (self.held.word(self.current), self.held.word(self.current + words - 1));
-        let at = first.from..last.to;
+        let (at, method) = (first.from..last.to, Method::of(self.kind));
         let mut before: Option<(RecordId, Option<u32>, Option<Name>)> = None;
         let mut again = None;
         self.owed += 1;
@@ -283,9 +299,9 @@ impl Recogniser {
                 Some(same) => same,
                 None => {
                     let record = Record::new(image.mem(), name);
-                    let spelling = self.spelling(record, text, at.clone());
+                    let spelling = self.spelling(record, text, at.clone(), words);
                     if let Some(spelling) = spelling
-                        && self.find_again(record, Place { first, last, spelling })
+                        && self.find_again(record, Place { first, last, method, spelling })
                     {
                         again = Some(name);
                         continue;
@@ -302,16 +318,35 @@ impl Recogniser {
             before = Some((name, spelling, alias));
             if let Some(spelling) = spelling {
                 let label = (Some(name).filter(|_| self.seek != Seek::Entities), alias);
-                self.find(Record::new(image.mem(), entity), label, Place { first, last, spelling });
+                self.find(
+                    Record::new(image.mem(), entity),
+                    label,
+                    Place { first, last, method, spelling },
+                );
             }
         }
     }
 
     /// How well the text spells a record's name at that place: see [`spelling`].
-    fn spelling(&mut self, record: Record<'_>, text: &str, at: Range<usize>) -> Option<u32> {
+    fn spelling(
+        &mut self,
+        record: Record<'_>,
+        text: &str,
+        at: Range<usize>,
+        words: usize,
+    ) -> Option<u32> {
         self.name.resize(record.name_len(), 0);
         record.copy_name(&mut self.name);
-        spelling(&self.name, text, at, self.case)
+        match self.kind {
+            FormKind::Folded => spelling(&self.name, text, at, self.case),
+            kind => {
+                let counts = is_spelled_otherwise(&self.name, text, at, self.case)
+                    && (kind != FormKind::Joined
+                        || self.normal.read(self.language, &self.name)
+                            && self.normal.may_be_of(words));
+                counts.then_some(0)
+            }
+        }
     }
 
     fn find(
@@ -388,7 +423,7 @@ impl Recogniser {
         image: Image<'_>,
         record: Record<'_>,
         seen: &impl Visibility,
-        (text, at): (&str, Range<usize>),
+        (text, at, words): (&str, Range<usize>, usize),
         budget: &mut usize,
     ) -> Result<Option<u32>, Unfinished> {
         // An entity whose list was read in part is paid for.
@@ -398,7 +433,7 @@ impl Recogniser {
             }
             self.pay(record, &at, budget)?;
         }
-        let mut judged = self.spelling(record, text, at);
+        let mut judged = self.spelling(record, text, at, words);
         if judged.is_some() && !self.sees_edge(image, record, seen, budget)? {
             judged = None;
         }

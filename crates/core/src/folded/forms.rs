@@ -1,0 +1,361 @@
+//! The forms of a name by which a text finds it though it writes it otherwise. Both are made of the normal forms of its
+//! words (normal.rs):
+//!
+//! ```text
+//!   Scarves & Hand-Bags       joined     scarfhandbag             the letters, without blanks
+//!   Carcinoma of the Pelvis   unordered  carcinoma pelvis         words in alphabetical order, without function words
+//! ```
+//!
+//! Each form has an entry in the table of forms, under a hash of its own kind; names that share it are listed in blocks
+//! (listed.rs). A *beginning* tells which windows of a text may be such names, so that few are looked up: for the joined
+//! form it is of its first letters and has the lengths of the names that begin so; for the unordered form it is of the
+//! word with the smallest hash and has the numbers of words.
+//!
+//! A name of more than [`MOST_LETTERS`] bytes of letters, or without any letter, has neither form. That bounds the windows
+//! of a text, and spares columns of numbers the memory.
+
+use crate::Image;
+use crate::folded::normal::{self, Language};
+use crate::folded::words::{self, MOST_WORDS, TOO_LONG};
+use crate::memory::casts::word;
+use crate::memory::hash::Hash;
+use crate::memory::root::{Field, Root};
+use crate::memory::tables::Table;
+use crate::records::record::Record;
+
+/// The most entries that a new record takes to be listed: its own, and that of one that was alone. With these it takes
+/// at most one line.
+pub(crate) const LISTED: u32 = 2;
+/// Bytes of the longest joined form, and of all words of an unordered one.
+pub(crate) const MOST_LETTERS: usize = 255;
+/// Bytes of the longest folded word of which there is a normal form.
+const MOST_FOLDED: usize = 4 * MOST_LETTERS;
+/// Bytes of the shortest joined form.
+pub(crate) const LEAST_LETTERS: usize = 3;
+/// Bytes of the shortest joined form that texts may cut into other words than the name does.
+const LEAST_CUT: usize = 6;
+/// Bytes of a joined form that its beginning has; a shorter form has none and is always looked up.
+pub(crate) const BEGIN: usize = 8;
+/// Words of an unordered form.
+pub(crate) const LEAST_UNORDERED: usize = 2;
+pub(crate) const MOST_UNORDERED: usize = 8;
+/// Words of the longest window of an unordered form, function words included.
+pub(crate) const SPAN: usize = 2 * MOST_UNORDERED;
+/// The lengths from which a bit of a beginning stands for joined forms, in bytes.
+const LENGTHS: [usize; 12] = [0, 10, 12, 14, 16, 19, 22, 26, 31, 38, 50, 81];
+
+/// Make the hashes of forms and beginnings differ from each other.
+const JOINED: u64 = 0x2545_F491_4F6C_DD1D;
+const OF_LETTERS: u64 = 0x5851_F42D_4C95_7F2D;
+const UNORDERED: Hash = Hash(0x1405_7B7E_F767_814F);
+const OF_WORD: Hash = Hash(0x9FB2_1C65_1E98_DF25);
+
+/// A kind of form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FormKind {
+    /// The folded name itself: see words.rs.
+    Folded,
+    /// The letters of all words.
+    Joined,
+    /// The words that are no function words, in alphabetical order.
+    Unordered,
+}
+
+impl FormKind {
+    /// The kinds that have entries in the table of forms.
+    pub(crate) const OTHERS: [FormKind; 2] = [FormKind::Joined, FormKind::Unordered];
+
+    /// The table of its entries.
+    pub(crate) fn table(self) -> Table {
+        match self {
+            FormKind::Folded => Table::FoldedNames,
+            FormKind::Joined | FormKind::Unordered => Table::Forms,
+        }
+    }
+}
+
+/// Appends the normal form of a folded word, or what is in no name if the word is too long for one.
+pub fn normalise(language: Language, folded: &[u8], to: &mut Vec<u8>) {
+    if folded.len() > MOST_FOLDED {
+        to.extend_from_slice(TOO_LONG);
+    } else {
+        normal::normalise(language, folded, to);
+    }
+}
+
+/// Where a form is in the table, and its beginning: a hash, and the bit for this name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Form {
+    pub(crate) hash: Hash,
+    pub(crate) begin: Option<(Hash, u32)>,
+}
+
+/// The hash of a joined form.
+pub(crate) fn hash_of_letters(seed: u64, letters: &[u8]) -> Hash {
+    Hash::of_word(seed ^ JOINED, letters)
+}
+
+/// The hash of the beginning of joined forms that begin with these letters; none if they are too few.
+pub(crate) fn hash_of_beginning(seed: u64, letters: &[u8]) -> Option<Hash> {
+    Some(Hash::of_word(seed ^ OF_LETTERS, letters.first_chunk::<BEGIN>()?))
+}
+
+/// The bit of a beginning for joined forms of that many bytes.
+pub(crate) fn bit_of_length(letters: usize) -> u32 {
+    let above = LENGTHS.iter().skip(1).filter(|from| letters >= **from).count();
+    1 << above
+}
+
+/// The sum of some words' hashes, in any order, and the smallest of them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Sum {
+    all: u64,
+    least: Option<u64>,
+    pub(crate) words: usize,
+}
+
+impl Sum {
+    pub(crate) fn with(self, word: Hash) -> Sum {
+        let all = self.all.wrapping_add(word.and(UNORDERED).0);
+        let least = Some(self.least.map_or(word.0, |least| least.min(word.0)));
+        Sum { all, least, words: self.words + 1 }
+    }
+
+    /// The hash of the unordered form of these words.
+    pub(crate) fn hash(self) -> Hash {
+        Hash(self.all).and(UNORDERED)
+    }
+
+    /// The hash of the beginning of unordered forms of which that word is the smallest.
+    pub(crate) fn hash_of_least(word: Hash) -> Hash {
+        word.and(OF_WORD)
+    }
+
+    /// The smallest word's hash.
+    pub(crate) fn least(self) -> Option<Hash> {
+        self.least.map(Hash)
+    }
+
+    /// The bit of a beginning for so many words.
+    pub(crate) fn bit(self) -> u32 {
+        1 << self.words
+    }
+}
+
+/// The normal words of a name, in its order: their letters, and where each ends.
+#[derive(Debug, Default)]
+pub(crate) struct NormalWords {
+    letters: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl NormalWords {
+    /// One that takes no more memory.
+    pub(crate) fn with_room() -> NormalWords {
+        let letters = Vec::with_capacity(MOST_LETTERS + MOST_FOLDED);
+        NormalWords { letters, ends: Vec::with_capacity(MOST_WORDS) }
+    }
+
+    /// Reads a name; `false` if it has no forms.
+    pub(crate) fn read(&mut self, language: Language, name: &[u8]) -> bool {
+        self.letters.clear();
+        self.ends.clear();
+        let (mut has_letters, mut is_short) = (false, true);
+        let count = words::each_folded(name, |bytes, word| {
+            let from = self.letters.len();
+            if from > MOST_LETTERS {
+                return;
+            }
+            is_short &= word.len() <= MOST_FOLDED;
+            normalise(language, &bytes[word], &mut self.letters);
+            has_letters |= self.letters[from..].iter().any(|byte| !byte.is_ascii_digit());
+            if self.letters.len() > from {
+                self.ends.push(self.letters.len());
+            }
+        });
+        count.is_some() && has_letters && is_short && self.letters.len() <= MOST_LETTERS
+    }
+
+    /// How many words it has.
+    pub(crate) fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether its letters may be cut into so many words, if these are not as many as it has: not those of a short name.
+    pub(crate) fn may_be_of(&self, words: usize) -> bool {
+        words == self.len() || self.letters.len() >= LEAST_CUT
+    }
+
+    fn words(&self) -> impl Iterator<Item = &[u8]> {
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(&self.ends).map(|(from, to)| &self.letters[from..*to])
+    }
+
+    /// Writes a form to `to`; `false` if the name has none of that kind, which is not [`FormKind::Folded`].
+    pub(crate) fn write(&self, kind: FormKind, language: Language, to: &mut Vec<u8>) -> bool {
+        to.clear();
+        match kind {
+            FormKind::Folded => false,
+            FormKind::Joined => {
+                to.extend_from_slice(&self.letters);
+                to.len() >= LEAST_LETTERS
+            }
+            FormKind::Unordered => {
+                let counts = |word: &&[u8]| !normal::is_function_word(language, word);
+                let mut words = [&[][..]; MOST_UNORDERED];
+                let mut count = 0;
+                for word in self.words().filter(counts) {
+                    let Some(place) = words.get_mut(count) else { return false };
+                    (*place, count) = (word, count + 1);
+                }
+                write_sorted(&mut words[..count], to);
+                count >= LEAST_UNORDERED
+            }
+        }
+    }
+
+    fn form(&self, kind: FormKind, language: Language, seed: u64) -> Option<Form> {
+        match kind {
+            FormKind::Folded => None,
+            FormKind::Joined => (self.letters.len() >= LEAST_LETTERS).then(|| Form {
+                hash: hash_of_letters(seed, &self.letters),
+                begin: hash_of_beginning(seed, &self.letters)
+                    .map(|hash| (hash, bit_of_length(self.letters.len()))),
+            }),
+            FormKind::Unordered => {
+                let counts = |word: &&[u8]| !normal::is_function_word(language, word);
+                let sum = self
+                    .words()
+                    .filter(counts)
+                    .fold(Sum::default(), |sum, word| sum.with(Hash::of_word(seed, word)));
+                let fits = (LEAST_UNORDERED..=MOST_UNORDERED).contains(&sum.words);
+                let least = sum.least().filter(|_| fits)?;
+                Some(Form { hash: sum.hash(), begin: Some((Sum::hash_of_least(least), sum.bit())) })
+            }
+        }
+    }
+}
+
+/// Writes words in alphabetical order, joined by one blank.
+pub(crate) fn write_sorted(words: &mut [&[u8]], to: &mut Vec<u8>) {
+    words.sort_unstable();
+    for (n, word) in words.iter().enumerate() {
+        if n > 0 {
+            to.push(b' ');
+        }
+        to.extend_from_slice(word);
+    }
+}
+
+/// Writes the form of some normal words of a text to `to`; `false` if they are no window of that kind.
+#[must_use]
+pub fn write_window(kind: FormKind, language: Language, words: &[&[u8]], to: &mut Vec<u8>) -> bool {
+    to.clear();
+    let counts = |word: &&&[u8]| !normal::is_function_word(language, word);
+    match kind {
+        FormKind::Folded => false,
+        FormKind::Joined => {
+            words.iter().for_each(|word| to.extend_from_slice(word));
+            to.len() >= LEAST_LETTERS
+        }
+        FormKind::Unordered => {
+            let ends = [words.first(), words.last()];
+            let mut content: Vec<&[u8]> = words.iter().filter(counts).copied().collect();
+            let fits = (LEAST_UNORDERED..=MOST_UNORDERED).contains(&content.len());
+            write_sorted(&mut content, to);
+            fits && words.len() <= SPAN && ends.iter().all(|end| end.as_ref().is_some_and(counts))
+        }
+    }
+}
+
+/// Whether so many words of a text may be a name that has the same form: see [`LEAST_CUT`].
+#[must_use]
+pub fn may_be_of(kind: FormKind, language: Language, name: &[u8], words: usize) -> bool {
+    let mut own = NormalWords::default();
+    kind != FormKind::Joined || own.read(language, name) && own.may_be_of(words)
+}
+
+/// Writes a form of a name to `to`; `false` if it has none of that kind.
+#[must_use]
+pub fn write_form(kind: FormKind, language: Language, name: &[u8], to: &mut Vec<u8>) -> bool {
+    if kind == FormKind::Folded {
+        return words::fold_name(name, to);
+    }
+    let mut words = NormalWords::default();
+    words.read(language, name) && words.write(kind, language, to)
+}
+
+/// The forms of a name, in the order of [`FormKind::OTHERS`].
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Forms([Option<Form>; 2]);
+
+impl Forms {
+    pub(crate) fn of(root: Root<'_>, name: &[u8]) -> Forms {
+        let mut words = NormalWords::default();
+        if !words.read(root.language(), name) {
+            return Forms::default();
+        }
+        Forms(FormKind::OTHERS.map(|kind| words.form(kind, root.language(), root.seed())))
+    }
+
+    /// The forms, with their kinds.
+    pub(crate) fn all(self) -> impl Iterator<Item = (FormKind, Form)> {
+        FormKind::OTHERS.into_iter().zip(self.0).filter_map(|(kind, form)| Some((kind, form?)))
+    }
+
+    /// The most entries that they take in the table: those of a list, and one of a beginning.
+    pub(crate) fn entries(self) -> u32 {
+        (LISTED + 1) * word(self.all().count())
+    }
+}
+
+impl Root<'_> {
+    pub(crate) fn language(self) -> Language {
+        Language::from_number(self.get(Field::Language)).unwrap_or_default()
+    }
+}
+
+impl<'m> Image<'m> {
+    /// Writer: sets the language by whose rules forms are made, before the first name is entered.
+    pub fn set_language(self, language: Language) {
+        self.root().set(Field::Language, language.number());
+    }
+
+    /// Enters the forms of a new record; `later` is as in [`Filter::add`](crate::filter::table::Filter::add). `false` if
+    /// there is no room: then none is entered.
+    #[must_use]
+    pub(crate) fn enter_forms(self, record: Record<'m>, forms: Forms, later: usize) -> bool {
+        for (n, (kind, form)) in forms.all().enumerate() {
+            if !self.enter_form(record, kind, form, later) {
+                forms.all().take(n).for_each(|(kind, form)| self.leave_form(record, kind, form));
+                return false;
+            }
+        }
+        true
+    }
+
+    fn enter_form(self, record: Record<'m>, kind: FormKind, form: Form, later: usize) -> bool {
+        let begins = form.begin.is_none_or(|(hash, bit)| self.forms().begin(hash, bit, later));
+        if !begins {
+            return false;
+        }
+        let listed = self.list((kind, form.hash), record, false, later);
+        if !listed && let Some((hash, _)) = form.begin {
+            self.forms().end(hash);
+        }
+        listed
+    }
+
+    /// Removes the forms of a record that is still there.
+    pub(crate) fn leave_forms(self, record: Record<'m>) {
+        let forms = Forms::of(self.root(), &record.name());
+        forms.all().for_each(|(kind, form)| self.leave_form(record, kind, form));
+    }
+
+    fn leave_form(self, record: Record<'m>, kind: FormKind, form: Form) {
+        self.unlist((kind, form.hash), record);
+        if let Some((hash, _)) = form.begin {
+            self.forms().end(hash);
+        }
+    }
+}

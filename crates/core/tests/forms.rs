@@ -1,0 +1,169 @@
+//! Names that a text writes otherwise: the joined and the unordered forms find what their definition says.
+
+use std::collections::BTreeSet;
+
+use cftrag_core::{
+    AllSeen, Edge, Fate, FormKind, HeapMemory, Image, Interruptible, Language, MOST_WORDS, Prefix,
+    Reader, Recogniser, Seek, Stamp, Step, Words, fold, is_spelled_otherwise, normalise,
+    write_form, write_window,
+};
+use proptest::prelude::*;
+
+type Found = BTreeSet<(usize, usize, Vec<u8>)>;
+
+/// Every window of words compared with every name.
+fn defined(names: &BTreeSet<String>, text: &str, kind: FormKind) -> Found {
+    let mut words = Vec::new();
+    for (at, word) in Words::of(text) {
+        let (mut folded, mut normal) = (Vec::new(), Vec::new());
+        fold(word, &mut folded);
+        normalise(Language::English, &folded, &mut normal);
+        if !normal.is_empty() {
+            words.push((at, at + word.len(), normal));
+        }
+    }
+    let mut found = Found::new();
+    for first in 0..words.len() {
+        for last in first..words.len().min(first + MOST_WORDS) {
+            let window: Vec<&[u8]> = words[first..=last].iter().map(|word| &word.2[..]).collect();
+            let (mut form, mut other) = (Vec::new(), Vec::new());
+            if !write_window(kind, Language::English, &window, &mut form) {
+                continue;
+            }
+            let place = words[first].0..words[last].1;
+            for name in names {
+                let count = Words::of(name).count();
+                let cut = kind == FormKind::Joined && count != window.len() && form.len() < 6;
+                if write_form(kind, Language::English, name.as_bytes(), &mut other)
+                    && other == form
+                    && !cut
+                    && is_spelled_otherwise(name.as_bytes(), text, place.clone(), true)
+                {
+                    found.insert((place.start, place.end, name.clone().into_bytes()));
+                }
+            }
+        }
+    }
+    found
+}
+
+/// What a recogniser finds, in steps of so many slots.
+fn found(image: Image<'_>, text: &str, kind: FormKind, cells: usize) -> Found {
+    let mut recogniser = Recogniser::new(Prefix::LENGTH);
+    recogniser.match_case(true);
+    recogniser.form(kind, Language::English);
+    recogniser.begin(Seek::Entities, true);
+    let mut reader = Reader::new(text);
+    let (mut check_interrupts, mut steps) = (|| (), 0);
+    let mut work = Interruptible::new(&mut check_interrupts);
+    loop {
+        recogniser.read(&mut reader, &mut work).unwrap();
+        if recogniser.step(image, &AllSeen, cells, &reader) == Step::Done {
+            break;
+        }
+        steps += 1;
+        assert!(steps < 100_000, "no progress");
+    }
+    recogniser.finish();
+    let mentions = recogniser.mentions().iter();
+    mentions.map(|m| (m.from, m.to, recogniser.name(m.entity).to_vec())).collect()
+}
+
+fn image_of(names: &BTreeSet<String>) -> HeapMemory {
+    let mut heap = HeapMemory::new(1 << 24);
+    while heap.grow() {}
+    let image = Image::format(&heap, 7).unwrap();
+    image.publish_chunks(heap.mapped());
+    for (i, name) in names.iter().enumerate() {
+        let stamp = Some(Stamp { xmin: 10 + i as u64, cmin: 0 });
+        image.insert(&Edge { tree: None, parent: b"+", child: name.as_bytes() }, stamp).unwrap();
+    }
+    image.verify(&mut |problem| panic!("{problem:?}"));
+    heap
+}
+
+const SOME: [&str; 28] = [
+    "rain",
+    "boot",
+    "boots",
+    "rainboots",
+    "for",
+    "the",
+    "of",
+    "children",
+    "carcinoma",
+    "carcinomas",
+    "pelvis",
+    "renal",
+    "Horner's",
+    "Horner",
+    "syndrome",
+    "hats",
+    "hat",
+    "a",
+    "in",
+    "be",
+    "Cafés",
+    "cafe",
+    "Королёв",
+    "королев",
+    "糖尿",
+    "3",
+    "IT",
+    "C++",
+];
+
+fn words(most: usize) -> impl Strategy<Value = String> {
+    let word = proptest::sample::select(&SOME[..]);
+    let gap = proptest::sample::select(&[" ", " ", " ", "-", ", ", " & ", "/"][..]);
+    proptest::collection::vec((word, gap), 1..most).prop_map(|parts| {
+        let all: String = parts.iter().flat_map(|(word, gap)| [*word, *gap]).collect();
+        all.trim_end_matches([' ', '-', ',', '&', '/']).to_string()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn each_form_finds_what_its_definition_says(
+        names in proptest::collection::btree_set(words(6), 1..25),
+        text in words(40),
+        cells in prop_oneof![Just(1_usize), Just(7), Just(100_000)],
+    ) {
+        let heap = image_of(&names);
+        let image = Image::open(&heap).unwrap();
+        for kind in [FormKind::Joined, FormKind::Unordered] {
+            prop_assert_eq!(found(image, &text, kind, cells), defined(&names, &text, kind), "{:?}", kind);
+        }
+        // Names go again, in another order.
+        let gone = names.len() / 2;
+        image.settle(usize::MAX, 10 + gone as u64, &|_| Fate::Aborted, &mut Vec::new());
+        image.verify(&mut |problem| panic!("{problem:?}"));
+        let left = names.iter().skip(gone).cloned().collect();
+        for kind in [FormKind::Joined, FormKind::Unordered] {
+            prop_assert_eq!(found(image, &text, kind, cells), defined(&left, &text, kind), "{:?}", kind);
+        }
+    }
+}
+
+#[test]
+fn many_names_of_one_form_come_and_go_at_the_same_cost() {
+    // A text that cuts the same letters in many ways.
+    let names: BTreeSet<String> = (0..4096_u32)
+        .map(|i| {
+            let cut = |bit: u32| if i >> bit & 1 == 1 { "-" } else { "" };
+            "abcdefghijklm".chars().zip(0..).map(|(c, bit)| format!("{c}{}", cut(bit))).collect()
+        })
+        .map(|name: String| name.trim_end_matches('-').to_string())
+        .collect();
+    let heap = image_of(&names);
+    let image = Image::open(&heap).unwrap();
+    // The name of thirteen single letters needs its hyphens.
+    let all = found(image, "ABC defg hijklm", FormKind::Joined, 1000);
+    assert_eq!(all.len(), names.len() - 1);
+    image.settle(usize::MAX, u64::MAX, &|_| Fate::Aborted, &mut Vec::new());
+    image.verify(&mut |problem| panic!("{problem:?}"));
+    assert_eq!(image.stats().entities, 0);
+    assert_eq!(image.stats().slots_used, 0);
+}

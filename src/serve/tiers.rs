@@ -1,0 +1,199 @@
+//! What a text names though it writes it otherwise: the rules behind `match`, one after the other.
+//!
+//! Each rule gives windows of the text that it takes for names. A window counts if each mention found so far is inside it or apart from it; of those
+//! that count the leftmost are chosen, and of these the longest; what is inside a chosen one goes. So "wool socks" is one name in "woll socks", and no
+//! rule moves a border that an earlier one has found.
+
+use crate::call::tuple::Constant;
+use crate::call::work_memory::{Room, list};
+use crate::error;
+use crate::error::Fallible;
+use crate::guc::Match;
+use cftrag_core::{Definitions, FormKind, Interruptible, Mention, Method, Words};
+use std::cmp::Reverse;
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// A mention, and the number of the recogniser that has its names.
+pub type Each = (usize, Mention);
+
+/// Words of the longest abbreviation, as words are counted here: "TTF-1" has two.
+const MOST_WORDS: usize = 5;
+/// Bytes of a definition and its places in the tables of [`abbreviations`].
+const PER_DEFINITION: usize = 160;
+
+/// The rules for names that are not there as they are, in order.
+pub fn rules(matching: Match) -> &'static [Method] {
+    match matching {
+        Match::Exact => &[],
+        Match::Inflected => &[Method::Inflected],
+        Match::Fuzzy => &[Method::Inflected, Method::Reordered, Method::Abbreviation],
+    }
+}
+
+/// The form that a rule compares; None if it compares none.
+pub fn form_of(rule: Method) -> Option<FormKind> {
+    match rule {
+        Method::Exact => Some(FormKind::Folded),
+        Method::Inflected => Some(FormKind::Joined),
+        Method::Reordered => Some(FormKind::Unordered),
+        Method::Abbreviation => None,
+    }
+}
+
+/// A rule's name.
+pub fn name(method: Method) -> &'static str {
+    std::str::from_utf8(&method_with_prefix(method)[4..]).unwrap_or_default()
+}
+
+/// The rule of that name.
+pub fn named(name: &[u8]) -> Option<Method> {
+    let all = [Method::Exact, Method::Inflected, Method::Reordered, Method::Abbreviation];
+    all.into_iter().find(|method| self::name(*method).as_bytes() == name)
+}
+
+static EXACT: Constant<9> = Constant::of(b"....exact");
+static INFLECTED: Constant<13> = Constant::of(b"....inflected");
+static REORDERED: Constant<13> = Constant::of(b"....reordered");
+static ABBREVIATION: Constant<16> = Constant::of(b"....abbreviation");
+
+/// A rule's name, as a text with its header.
+pub fn method_with_prefix(method: Method) -> &'static [u8] {
+    match method {
+        Method::Exact => &EXACT.0,
+        Method::Inflected => &INFLECTED.0,
+        Method::Reordered => &REORDERED.0,
+        Method::Abbreviation => &ABBREVIATION.0,
+    }
+}
+
+/// Where a mention is in the text; windows are in order leftmost first, then longest.
+pub fn window((_, mention): &Each) -> (usize, Reverse<usize>) {
+    (mention.from, Reverse(mention.to))
+}
+
+/// Of mentions in the order of their windows, keeps those of the leftmost windows, of these the longest, and so on behind them.
+pub fn keep_leftmost(all: &mut Vec<Each>, work: &mut Interruptible<'_>) {
+    let mut last = (0, Reverse(0));
+    all.retain(|mention| {
+        work.step();
+        let chosen = window(mention) == last || mention.1.from >= last.1.0;
+        if chosen {
+            last = window(mention);
+        }
+        chosen
+    });
+}
+
+/// Adds what a rule found, `new`, to the mentions found before, `all`; both are in the order of their windows. 53400, 53200 (memory).
+pub fn add(all: &mut Vec<Each>, new: &mut Vec<Each>, overlapping: bool, work: &mut Interruptible<'_>) -> Fallible<()> {
+    if overlapping {
+        let mut next = 0;
+        new.retain(|mention| {
+            work.step();
+            while next < all.len() && window(&all[next]) < window(mention) {
+                next += 1;
+            }
+            all.get(next).is_none_or(|known| window(known) != window(mention))
+        });
+    } else {
+        // Windows of `all` do not overlap, so they end in the order in which they begin.
+        let mut first = 0;
+        new.retain(|(_, new)| {
+            while first < all.len() && all[first].1.to <= new.from {
+                work.step();
+                first += 1;
+            }
+            let mut near = all[first..].iter().take_while(|(_, known)| known.from < new.to);
+            near.all(|(_, known)| {
+                work.step();
+                let is_inside = new.from <= known.from && known.to <= new.to;
+                is_inside && (new.from, new.to) != (known.from, known.to)
+            })
+        });
+        keep_leftmost(new, work);
+        let mut next = 0;
+        all.retain(|(_, known)| {
+            work.step();
+            while next < new.len() && new[next].1.to <= known.from {
+                next += 1;
+            }
+            new.get(next).is_none_or(|(_, new)| known.to <= new.from)
+        });
+    }
+    if !new.is_empty() {
+        let more = new.len();
+        Room::new().take((all.len() + more) * size_of::<Each>())?;
+        all.try_reserve(more).map_err(|_| error::no_memory_to_work(more * size_of::<Each>()))?;
+        all.append(new);
+        work.sort_by(all, |a, b| window(a).cmp(&window(b)));
+    }
+    Ok(())
+}
+
+/// The mentions of abbreviations that the text defines behind a name that was found: "acute kidney failure (AKF)". Such a short form means that name's
+/// entities wherever the text has it, also with an s behind it. 53400, 53200 (memory).
+pub fn abbreviations(text: &str, all: &[Each], work: &mut Interruptible<'_>) -> Fallible<Vec<Each>> {
+    let mut room = Room::new();
+    // The short forms by the end of the long ones.
+    let mut ends: HashMap<usize, &str> = HashMap::new(); // bounded: reserved below
+    let mut definitions = Definitions::of(text);
+    while let Some(definition) = definitions.next_definition(work) {
+        room.take(PER_DEFINITION)?;
+        ends.try_reserve(1).map_err(|_| error::no_memory_to_work(PER_DEFINITION))?;
+        ends.entry(definition.long.end).or_insert(&text[definition.short]);
+    }
+    if ends.is_empty() {
+        return Ok(Vec::new());
+    }
+    // The mentions that each short form means: those of one window.
+    let mut meant: HashMap<&str, Range<usize>> = HashMap::new(); // bounded: reserved below
+    let mut from = 0;
+    for same in all.chunk_by(|a, b| window(a) == window(b)) {
+        work.step();
+        if let Some(short) = ends.get(&same[0].1.to) {
+            room.take(PER_DEFINITION)?;
+            meant.try_reserve(1).map_err(|_| error::no_memory_to_work(PER_DEFINITION))?;
+            meant.entry(short).or_insert(from..from + same.len());
+        }
+        from += same.len();
+    }
+    let mut found = list(0, &mut room)?;
+    if meant.is_empty() {
+        return Ok(found);
+    }
+    // The words behind which a short form may begin: their places in bytes and in characters.
+    let mut begins = [(0, 0); MOST_WORDS];
+    let (mut count, mut at, mut characters) = (0, 0, 0);
+    let mut words = Words::of(text);
+    while let Some((from, word)) = words.next_word(work) {
+        work.steps(MOST_WORDS);
+        characters += characters_of(&text[at..from], work);
+        at = from;
+        begins[count % MOST_WORDS] = (from, characters);
+        count += 1;
+        let to = from + word.len();
+        for back in 0..MOST_WORDS.min(count) {
+            let (from, start) = begins[(count - 1 - back) % MOST_WORDS];
+            let here = &text[from..to];
+            let known = meant.get(here).or_else(|| meant.get(here.strip_suffix('s')?));
+            let Some(those) = known else { continue };
+            room.take(those.len() * size_of::<Each>())?;
+            found.try_reserve(those.len()).map_err(|_| error::no_memory_to_work(those.len() * size_of::<Each>()))?;
+            let length = characters - start + characters_of(word, work);
+            found.extend(all[those.clone()].iter().map(|(n, mention)| {
+                let mut mention = *mention;
+                (mention.method, mention.start, mention.length) = (Method::Abbreviation, start, length);
+                (mention.from, mention.to) = (from, to);
+                (*n, mention)
+            }));
+        }
+    }
+    work.sort_by(&mut found, |a, b| window(a).cmp(&window(b)));
+    Ok(found)
+}
+
+fn characters_of(text: &str, work: &mut Interruptible<'_>) -> usize {
+    work.steps(text.len() / 64);
+    text.chars().count()
+}

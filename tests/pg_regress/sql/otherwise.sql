@@ -1,0 +1,73 @@
+-- Names that a text writes otherwise: plurals, accents, joined and split words, another order, abbreviations. What each rule finds, and that the image
+-- gives what the definition gives (sql/entities.sql).
+SET client_min_messages = warning;
+CREATE TABLE goods (parent text, child text);
+INSERT INTO goods SELECT 'Shop', unnest(ARRAY['Rucksacks', 'Raincoats', 'Hiking socks', 'Socks', 'Knife', 'Hand bags', 'Sac à main', 'Swimming suits',
+    'Scarf', 'Children''s boots', 'Boots for children', 'Grey jumpers', 'Woollen socks', 'Gruyère', 'Королёв', 'Αθήνα', 'IT', 'NSAIDS', 'C++', 'The', '12 34']);
+INSERT INTO goods SELECT 'Disease', unnest(ARRAY['Carcinoma of the renal pelvis', 'Duchenne muscular dystrophy', 'Horner''s syndrome', 'Tumour',
+    'Arthritis', 'acute kidney failure', 'kidney', 'kidney failure', 'muscular dystrophy']);
+SELECT cft_attach('goods');
+SELECT oracle.build('goods');
+CREATE FUNCTION finds(question text, match text DEFAULT 'fuzzy', overlapping boolean DEFAULT false) RETURNS TABLE(finds text) LANGUAGE sql AS $$
+    SELECT format('%s = %s, %s', e.mention, e.entity || coalesce(' by ' || e.via_alias, ''), e.method || ' ' || e.score)
+      FROM cft_entities(question, 'goods', overlapping => overlapping, match => match) AS e $$;
+-- Another number, joined and split words, accents, British and American.
+SELECT finds('A rucksack, rain coats, a raincoat, hand-bag, handbags; sac a main, swimmingsuit; knives, scarves');
+SELECT finds('gray jumper, woolen sock; Gruyere, Королев, ΑΘΗΝΑ; tumors and the Horner syndrome; arthritides');
+-- A longer name wins over a part of it, whatever the rule; a name that is there is not given up for one that crosses it.
+SELECT finds('hiking sock, socks');
+SELECT finds('hiking sock', overlapping => true);
+-- Another order, function words aside.
+SELECT finds('renal pelvis carcinoma; a boot for a child; pelvis of the carcinoma, renal; failure of the kidney');
+-- Abbreviations.
+SELECT finds('Duchenne muscular dystrophy (DMD) is rare. Is DMD, are DMDs, is dmd? AKF (acute kidney failure), then AKF. XYZ (kidney). DMD (kidney failure): DMD');
+-- Short capitals stay capitals, common words and names that need their punctuation are not guessed at; nor are numbers.
+SELECT finds('it, ITs, nsaid, NSAIDs, c, thes, 123 4, 12 34');
+SELECT finds('it, The', match) FROM (VALUES ('exact'), ('inflected'), ('fuzzy')) AS v (match);
+-- What each value of match finds; NULL is the setting.
+SELECT match, array_agg(finds) FROM (VALUES ('exact'), ('inflected'), ('fuzzy'), (NULL)) AS v (match),
+       finds('socks, rucksack, pelvis carcinoma of renal', match) GROUP BY match ORDER BY match;
+SET cftrag.match = 'inflected';
+SELECT finds('socks, rucksack, pelvis carcinoma of renal', NULL);
+SET cftrag.match = 'fuzzy';
+SELECT finds('socks, rucksack, pelvis carcinoma of renal', NULL);
+RESET cftrag.match;
+SELECT finds('socks', 'guess');
+SET cftrag.match = 'guess';
+SELECT finds('', 'fuzzy'), finds(' . ', 'fuzzy');
+
+-- The image and the definition, over tables of names, trees and within.
+CREATE TABLE other_names (alias text, entity text);
+INSERT INTO other_names VALUES ('backpacks', 'Rucksacks'), ('anoraks', 'Raincoats'), ('bag', 'Hand bags'), ('kidney disease of the acute kind', 'acute kidney failure'),
+    ('tumor', 'Tumour'), ('boots', 'Boots for children'), ('AKI', 'acute kidney failure'), ('sock', 'Hiking socks');
+SELECT cft_attach_aliases('other_names', edges => 'goods');
+CREATE TABLE shelves (id int PRIMARY KEY, parent_id int, name text, shop text);
+INSERT INTO shelves VALUES (1, NULL, 'Goods', 'north'), (2, 1, 'Rucksacks', 'north'), (3, 1, 'Rain coats', 'south'), (4, 2, 'Rucksack', 'south'), (5, 4, 'Raincoats', NULL),
+    (6, 3, 'Hats & Caps', 'north'), (7, 3, 'Caps and hats', 'south'), (8, 1, 'Children''s hats', 'north'), (9, 1, '', NULL), (10, 1, NULL, 'north');
+SELECT cft_attach('shelves', 'parent_id', 'id', 'shop', label => 'name');
+CREATE FUNCTION answer(edges regclass, question text, trees text[], within text[], overlapping boolean, match text, images boolean) RETURNS text[] LANGUAGE plpgsql AS $$
+DECLARE found text[];
+BEGIN
+    PERFORM set_config('cftrag.enable', images::text, true);
+    SELECT array_agg(e::text) INTO found FROM cft_entities(question, edges, trees, within, overlapping, match) AS e;
+    RETURN found;
+END $$;
+SELECT count(*) AS asked, count(*) FILTER (WHERE i.found IS NOT NULL) AS found, count(*) FILTER (WHERE i.found IS DISTINCT FROM d.found) AS different
+  FROM (VALUES ('goods'::regclass, NULL::text[], '{Shop}'::text[]), ('shelves', '{north,NULL}', '{2,3}')) AS t (edges, trees, within),
+       (VALUES (false), (true)) AS o (overlapping), (VALUES ('exact'), ('inflected'), ('fuzzy')) AS m (match),
+       (VALUES (false, false), (true, false), (false, true)) AS n (in_trees, are_within),
+       unnest(ARRAY['A rucksack and rucksacks, rain-coats, raincoat; the backpack, an anorak; tumors, tumours. Hiking sock, boots for a child',
+                    'hats, caps; caps & hat of children, childrens hats, a child''s hat', 'acute kidney failure (AKF) of kidneys; AKF, AKFs, AKI. The kidney disease, acute kind',
+                    'Duchenne’s muscular dystrophy (DMD) muscular dystrophies; dystrophy, muscular DMD', repeat('sock hand bag s, rain coats of child ', 3), '']) AS q (question),
+       answer(edges, question, CASE WHEN in_trees THEN trees END, CASE WHEN are_within THEN within END, overlapping, match, true) AS i (found),
+       answer(edges, question, CASE WHEN in_trees THEN trees END, CASE WHEN are_within THEN within END, overlapping, match, false) AS d (found);
+-- Names that are not committed are found by their own transaction; names that are gone are not.
+BEGIN;
+INSERT INTO goods VALUES ('Shop', 'Umbrellas');
+DELETE FROM goods WHERE child = 'Rucksacks';
+SELECT finds('an umbrella, a rucksack');
+ROLLBACK;
+SELECT finds('an umbrella, a rucksack');
+SELECT * FROM cft_verify('goods');
+DROP TABLE goods, other_names, shelves;
+DROP FUNCTION finds, answer;
