@@ -21,8 +21,9 @@ pub enum Mode {
     Plain,
     /// A prepared statement with one call for each entity: many checks for the price of one statement (--checks).
     Each,
-    /// cft_entities instead of cft_context, in a prepared statement.
+    /// cft_entities instead of cft_context, in a prepared statement; also with names that the text writes otherwise.
     Mentions,
+    MentionsOtherwise,
     /// cft_roots, in a prepared statement.
     Roots,
     /// cft_context of many, cft_entities and cft_roots in some trees, in a prepared statement.
@@ -60,8 +61,9 @@ pub enum Form {
     Many,
     /// One by one in one statement; the entities are distinct.
     Each,
-    /// In a text.
+    /// In a text; also written otherwise.
     Mentions,
+    MentionsOtherwise,
     /// Without an entity (cft_roots).
     Roots,
     /// In some trees only.
@@ -142,7 +144,11 @@ fn definition(table: &Table, form: Form, question: &str, overlapping: &str, up: 
             table.label_table.unwrap_or(&table.qualified())
         ),
     };
-    let template = if form == Form::MentionsWithin { ENTITIES.replace("--within", "") } else { ENTITIES.to_string() };
+    let template = match form {
+        Form::MentionsWithin => ENTITIES.replace("--within", ""),
+        Form::MentionsOtherwise => with_rules(ENTITIES),
+        _ => ENTITIES.to_string(),
+    };
     filled(&template, table, form.is_in_trees())
         .replace("{aliases}", "SELECT NULL::text, NULL::text WHERE false")
         .replace("{named}", &named)
@@ -152,6 +158,29 @@ fn definition(table: &Table, form: Form, question: &str, overlapping: &str, up: 
         .replace("($4)", &format!("({within})"))
 }
 
+/// The definition with all rules for names that a text writes otherwise: its lines that begin with --by and --each once for each rule.
+fn with_rules(definition: &str) -> String {
+    const RULES: [(&str, &str, &str); 3] = [
+        ("inflected", "0.95", "--by form"),
+        ("reordered", "0.85", "--by form"),
+        ("abbreviation", "0.9", "--by abbreviation"),
+    ];
+    let has_rules = |line: &&str| line.starts_with("--by ") || line.starts_with("--each ");
+    let mut rules = String::new();
+    for (n, (method, score, kind)) in RULES.iter().enumerate() {
+        for line in definition.lines().filter(has_rules) {
+            let Some(line) = line.strip_prefix(kind).or_else(|| line.strip_prefix("--each")) else { continue };
+            let line = line.replace("{n}", &(n + 1).to_string()).replace("{before}", &n.to_string());
+            rules += &(line.replace("{method}", method).replace("{score}", score) + "\n");
+        }
+    }
+    let first = definition.lines().position(|line| has_rules(&line)).expect("the definition has rules");
+    let lines: Vec<&str> = definition.lines().collect();
+    let rest: Vec<&str> = lines[first..].iter().copied().filter(|line| !has_rules(line)).collect();
+    let all = lines[..first].join("\n") + "\n" + &rules + &rest.join("\n");
+    all.replace("--forms", "").replace("kept0 /* by the last rule */", &format!("kept{}", RULES.len()))
+}
+
 /// The two sides of a check: rows of one type, in order, from cftrag and by definition.
 fn sides(table: &Table, form: Form, entities: &str, up: &str, down: &str) -> (String, String) {
     if matches!(form, Form::Under | Form::UnderInTrees) {
@@ -159,21 +188,29 @@ fn sides(table: &Table, form: Form, entities: &str, up: &str, down: &str) -> (St
     }
     let table_name = table.qualified();
     let in_trees = if form.is_in_trees() { format!(", trees => {}", trees(up)) } else { String::new() };
-    if matches!(form, Form::Mentions | Form::MentionsInTrees | Form::MentionsWithin) {
+    if matches!(form, Form::Mentions | Form::MentionsOtherwise | Form::MentionsInTrees | Form::MentionsWithin) {
         // The rows have the columns of cft_context's. The random levels choose: an odd one asks for overlapping mentions, or puts words between them.
         let question = format!("array_to_string({entities}, CASE {down} % 2 WHEN 0 THEN ' ' ELSE '? The ' END)");
+        let (question, matching) = match form {
+            Form::MentionsOtherwise => {
+                (format!("replace({question} || ' and the bare oaks (BO), BO', 'oaks', 'oak')"), "fuzzy")
+            }
+            _ => (question, "exact"),
+        };
         let overlapping = format!("({up} % 2 = 1)");
         let within = format!("({entities})[1:2]");
         let in_some = if form == Form::MentionsWithin { format!(", within => {within}") } else { String::new() };
         let columns =
-            "row_number() OVER () AS n, m.entity, m.via_alias, m.mention, m.start, m.length::text, NULL::text, m.label";
+            "row_number() OVER () AS n, m.entity, m.via_alias, m.mention, m.start, m.length::text, m.method, m.label";
         let ours = format!(
-            "SELECT {columns} FROM cft_entities({question}, '{table_name}'::regclass, overlapping => {overlapping}{in_trees}{in_some}) AS m"
+            "SELECT {columns} FROM cft_entities({question}, '{table_name}'::regclass, overlapping => {overlapping}{in_trees}{in_some}, match => '{matching}') AS m"
         );
         let by_definition = definition(table, form, &question, &overlapping, up, &within);
         return (
             ours,
-            format!("SELECT {columns} FROM ({by_definition}) AS m(entity, mention, start, length, via_alias, label)"),
+            format!(
+                "SELECT {columns} FROM ({by_definition}) AS m(entity, mention, start, length, via_alias, label, method, score)"
+            ),
         );
     }
     if matches!(form, Form::Roots | Form::RootsInTrees) {
@@ -310,6 +347,7 @@ impl Check {
             (Mode::Mentions, _) => Form::Mentions,
             (Mode::Roots, _) => Form::Roots,
             (Mode::InTrees, _) => Form::ManyInTrees,
+            (Mode::MentionsOtherwise, _) => Form::MentionsOtherwise,
             (Mode::MentionsInTrees, _) => Form::MentionsInTrees,
             (Mode::MentionsWithin, _) => Form::MentionsWithin,
             (Mode::RootsInTrees, _) => Form::RootsInTrees,
@@ -351,7 +389,7 @@ mod tests {
                 let text = reference(table, form, "q", "u", "d");
                 assert!(!text.replace("'{}'", "").contains(['{', '}', '$']), "{text}");
             }
-            for form in [Form::Mentions, Form::MentionsInTrees, Form::MentionsWithin] {
+            for form in [Form::Mentions, Form::MentionsOtherwise, Form::MentionsInTrees, Form::MentionsWithin] {
                 let text = definition(table, form, "q", "o", "u", "w")
                     + &filled(ROOTS, table, form.is_in_trees()).replace("$1", "t");
                 assert!(!text.replace("'{}'", "").contains(['{', '}', '$']), "{text}");

@@ -164,7 +164,9 @@ impl Session {
         let table = &TABLES[check.table];
         match check.mode {
             Mode::Plain | Mode::Each => self.plain(check),
-            Mode::Mentions | Mode::MentionsInTrees | Mode::MentionsWithin => self.plain(check),
+            Mode::Mentions | Mode::MentionsOtherwise | Mode::MentionsInTrees | Mode::MentionsWithin => {
+                self.plain(check)
+            }
             Mode::Roots | Mode::InTrees | Mode::RootsInTrees => self.plain(check),
             Mode::Under | Mode::UnderInTrees => self.plain(check),
             Mode::Search => self.around(documents::ALONG[0], documents::ALONG[1], |s| s.plain(check)),

@@ -287,7 +287,8 @@ impl Generator {
             126..136 => Mode::InTrees,
             136..144 => Mode::Roots,
             144..148 => Mode::RootsInTrees,
-            148..154 => Mode::Mentions,
+            148..151 => Mode::Mentions,
+            151..154 => Mode::MentionsOtherwise,
             154..157 => Mode::MentionsInTrees,
             157..160 => Mode::MentionsWithin,
             160..168 => Mode::Volatile,
@@ -309,8 +310,9 @@ impl Generator {
             return Some(Action::Check(self.each(table)));
         }
         let set = matches!(mode, Mode::Under | Mode::UnderInTrees | Mode::Search | Mode::SearchExactly);
-        let many =
-            matches!(mode, Mode::Mentions | Mode::MentionsInTrees | Mode::InTrees) || set || one_in(&mut self.rng, 4);
+        let many = matches!(mode, Mode::Mentions | Mode::MentionsOtherwise | Mode::MentionsInTrees | Mode::InTrees)
+            || set
+            || one_in(&mut self.rng, 4);
         let count = if many { self.rng.random_range(0..8) } else { 1 };
         let entities = (0..count).map(|_| self.asked(&TABLES[table])).collect();
         let (up, down) = (self.levels(), self.levels());
