@@ -9,7 +9,7 @@ AS 'MODULE_PATHNAME', 'cft_nearest_documents_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_nearest_documents(vector, integer, regclass, text[], text[], regclass, jsonb) IS 'what cft_nearest_documents calls';
 
 CREATE FUNCTION cft_nearest_documents(embedding vector, k integer DEFAULT 5, edges regclass DEFAULT NULL, within text[] DEFAULT NULL, documents regclass DEFAULT NULL,
-    filter jsonb DEFAULT NULL)
+    filter jsonb DEFAULT NULL, match text DEFAULT NULL)
 RETURNS TABLE(document_id text, entity text, body text, tokens integer, distance float8)
 LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 5
 BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_nearest_documents($1, $2, cftrag_internal.cft_meant_edges($3), NULL, $4, cftrag_internal.cft_meant_documents($5), $6) AS f; END;
@@ -50,7 +50,7 @@ END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_nearest_entities(vector, integer, regclass, text[], text[], regclass, jsonb) IS 'what cft_nearest_entities calls';
 
 CREATE FUNCTION cft_nearest_entities(embedding vector, k integer DEFAULT 5, edges regclass DEFAULT NULL, within text[] DEFAULT NULL, documents regclass DEFAULT NULL,
-    filter jsonb DEFAULT NULL)
+    filter jsonb DEFAULT NULL, match text DEFAULT NULL)
 RETURNS TABLE(entity text, distance float8, score float8, label text)
 LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 5
 BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_nearest_entities($1, $2, cftrag_internal.cft_meant_edges($3), NULL, $4, cftrag_internal.cft_meant_documents($5), $6) AS f; END;
@@ -149,7 +149,7 @@ END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_number(text, bigint[], bigint, bigint) IS 'a sentence about an entity''s relatives, with their number instead of their names';
 
 CREATE FUNCTION cftrag_internal.cft_retrieve(question text, embedding vector, k integer, up integer, down integer,
-    budget integer, mode text, edges regclass, trees text[], within text[], documents regclass, chunks integer, filter jsonb)
+    budget integer, mode text, edges regclass, trees text[], within text[], documents regclass, chunks integer, filter jsonb, match text)
 RETURNS TABLE(source text, entity text, document_id text, rank integer, distance float8, text text, tokens integer, why text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 20 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
@@ -220,7 +220,7 @@ BEGIN
     IF mode IN ('cft', 'hybrid', 'naive') THEN
         SELECT array_agg(e.entity ORDER BY e.start, e.entity COLLATE "C"),
                array_agg(format('mentioned as "%s"', e.mention) || coalesce(', by the alias "' || e.via_alias || '"', '') ORDER BY e.start, e.entity COLLATE "C") INTO names, whys
-          FROM cftrag_internal.cft_first_mentions(question, edges, trees, within) AS e;
+          FROM cftrag_internal.cft_first_mentions(question, edges, trees, within, match) AS e;
     ELSIF mode IN ('ann_tree', 'ann_graph') THEN
         -- Embeddings of entities have no metadata.
         IF NOT EXISTS (SELECT FROM cftrag_internal.cft_attached(edges) AS f, cftrag_internal.cft_columns('cftrag_internal.cft_entity_embeddings()', NULL, f.edges) AS c WHERE c.other = f.edges) THEN
@@ -354,17 +354,17 @@ BEGIN
            WITH ORDINALITY AS u(source, entity, document_id, rank, distance, text, tokens, why, n)
      WHERE taken IS NULL OR taken[u.n] ORDER BY u.n;
 END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_retrieve(text, vector, integer, integer, integer, integer, text, regclass, text[], text[], regclass, integer, jsonb) IS 'what cft_retrieve calls';
+COMMENT ON FUNCTION cftrag_internal.cft_retrieve(text, vector, integer, integer, integer, integer, text, regclass, text[], text[], regclass, integer, jsonb, text) IS 'what cft_retrieve calls';
 
 CREATE FUNCTION cft_retrieve(question text, embedding vector, k integer DEFAULT 5, chunks integer DEFAULT NULL, up integer DEFAULT 3, down integer DEFAULT 1,
     budget integer DEFAULT NULL, mode text DEFAULT 'cft', edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, within text[] DEFAULT NULL, documents regclass DEFAULT NULL,
-    filter jsonb DEFAULT NULL)
+    filter jsonb DEFAULT NULL, match text DEFAULT NULL)
 RETURNS TABLE(source text, entity text, document_id text, rank integer, distance float8, text text, tokens integer, why text)
 LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 20
 BEGIN ATOMIC
-    SELECT f.* FROM cftrag_internal.cft_retrieve($1, $2, $3, $5, $6, $7, $8, cftrag_internal.cft_meant_edges($9), $10, $11, cftrag_internal.cft_meant_documents($12), $4, $13) AS f;
+    SELECT f.* FROM cftrag_internal.cft_retrieve($1, $2, $3, $5, $6, $7, $8, cftrag_internal.cft_meant_edges($9), $10, $11, cftrag_internal.cft_meant_documents($12), $4, $13, $14) AS f;
 END;
-COMMENT ON FUNCTION cft_retrieve(text, vector, integer, integer, integer, integer, integer, text, regclass, text[], text[], regclass, jsonb) IS
+COMMENT ON FUNCTION cft_retrieve(text, vector, integer, integer, integer, integer, integer, text, regclass, text[], text[], regclass, jsonb, text) IS
 'what belongs to a question: the nearest documents, the hierarchy of the entities it mentions, and documents about these (all in these trees, within these entities, with these metadata); each row says why it is here';
 
 CREATE FUNCTION cftrag_internal.cft_fill_prompt(format text, question text, documents text, hierarchy text, chunks text)
@@ -373,7 +373,7 @@ AS 'MODULE_PATHNAME', 'cft_fill_prompt_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_fill_prompt(text, text, text, text, text) IS 'a format with these texts in the places of their names';
 
 CREATE FUNCTION cftrag_internal.cft_prompt(question text, embedding vector, template text, k integer, up integer, down integer, budget integer,
-    mode text, edges regclass, trees text[], within text[], documents regclass, chunks integer, filter jsonb)
+    mode text, edges regclass, trees text[], within text[], documents regclass, chunks integer, filter jsonb, match text)
 RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     own text := coalesce(template, nullif(current_setting('cftrag.prompt_template', true), ''));
@@ -384,7 +384,7 @@ DECLARE
     about text[];
     said text[];
 BEGIN
-    FOR r IN SELECT f.source, f.text FROM cftrag_internal.cft_retrieve(question, embedding, k, up, down, budget, mode, edges, trees, within, documents, chunks, filter) AS f LOOP
+    FOR r IN SELECT f.source, f.text FROM cftrag_internal.cft_retrieve(question, embedding, k, up, down, budget, mode, edges, trees, within, documents, chunks, filter, match) AS f LOOP
         IF r.source = 'hierarchy' THEN
             said := array_append(said, r.text);
             CONTINUE;
@@ -406,20 +406,20 @@ BEGIN
         || coalesce(E'\n\nHierarchy:\n' || array_to_string(said, E'\n'), '')
         || E'\n\nQuestion: ' || question;
 END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_prompt(text, vector, text, integer, integer, integer, integer, text, regclass, text[], text[], regclass, integer, jsonb) IS
+COMMENT ON FUNCTION cftrag_internal.cft_prompt(text, vector, text, integer, integer, integer, integer, text, regclass, text[], text[], regclass, integer, jsonb, text) IS
 'what cft_prompt calls';
 
 CREATE FUNCTION cft_prompt(question text, embedding vector, k integer DEFAULT 5, chunks integer DEFAULT NULL, up integer DEFAULT 3, down integer DEFAULT 1,
     budget integer DEFAULT NULL, mode text DEFAULT 'cft', edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, within text[] DEFAULT NULL, documents regclass DEFAULT NULL, template text DEFAULT NULL,
-    filter jsonb DEFAULT NULL)
+    filter jsonb DEFAULT NULL, match text DEFAULT NULL)
 RETURNS text LANGUAGE sql STABLE PARALLEL SAFE COST 10000
 BEGIN ATOMIC
-    SELECT cftrag_internal.cft_prompt($1, $2, $13, $3, $5, $6, $7, $8, cftrag_internal.cft_meant_edges($9), $10, $11, cftrag_internal.cft_meant_documents($12), $4, $14);
+    SELECT cftrag_internal.cft_prompt($1, $2, $13, $3, $5, $6, $7, $8, cftrag_internal.cft_meant_edges($9), $10, $11, cftrag_internal.cft_meant_documents($12), $4, $14, $15);
 END;
-COMMENT ON FUNCTION cft_prompt(text, vector, integer, integer, integer, integer, integer, text, regclass, text[], text[], regclass, text, jsonb) IS
+COMMENT ON FUNCTION cft_prompt(text, vector, integer, integer, integer, integer, integer, text, regclass, text[], text[], regclass, text, jsonb, text) IS
 'a prompt of what cft_retrieve returns, the same bytes for the same data; or a format of yours, with {question} {documents} {hierarchy} {chunks}';
 
-CREATE FUNCTION cftrag_internal.cft_resolve(mention text, embedding vector, k integer, edges regclass, trees text[], within text[], documents regclass)
+CREATE FUNCTION cftrag_internal.cft_resolve(mention text, embedding vector, k integer, edges regclass, trees text[], within text[], documents regclass, match text)
 RETURNS TABLE(entity text, score float8, method text, label text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 5 SET search_path = pg_catalog, pg_temp SET cftrag.match_case = off AS $$
 #variable_conflict use_column
@@ -441,10 +441,10 @@ BEGIN
         AND cftrag_internal.cft_those(ARRAY[mention], f.edges, trees, within) <> '{}';
     IF FOUND THEN RETURN; END IF;
     RETURN QUERY
-    SELECT z.entity, 1::float8, z.method, z.label
-      FROM (SELECT DISTINCT ON (e.entity COLLATE "C") e.entity, e.label,
-                     CASE WHEN e.via_alias IS NOT NULL THEN 'alias' WHEN f.by_name THEN 'folded' ELSE 'label' END AS method
-              FROM cftrag_internal.cft_entities(mention, f.edges, trees, within, match => 'exact') AS e
+    SELECT z.entity, z.score::float8, z.method, z.label
+      FROM (SELECT DISTINCT ON (e.entity COLLATE "C") e.entity, e.label, e.score,
+                     CASE WHEN e.method <> 'exact' THEN e.method WHEN e.via_alias IS NOT NULL THEN 'alias' WHEN f.by_name THEN 'folded' ELSE 'label' END AS method
+              FROM cftrag_internal.cft_entities(mention, f.edges, trees, within, match => coalesce(match, 'fuzzy')) AS e
               -- The name must cover all words, with or without a possessive or an elision.
               JOIN (SELECT min(w.start) AS start, max(w.start + w.length) AS stop
                       FROM (VALUES (false), (true)) AS p(plain), cftrag_internal.cft_words(mention, p.plain) AS w GROUP BY p.plain) AS w
@@ -480,12 +480,12 @@ BEGIN
          WHERE (before IS NULL OR n.entity <> ALL (before)) AND (num_nulls(trees, within) = 2 OR cftrag_internal.cft_those(ARRAY[n.entity], f.edges, trees, within) <> '{}') ORDER BY n.distance, n.entity COLLATE "C" LIMIT k - found_here;
     END IF;
 END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_resolve(text, vector, integer, regclass, text[], text[], regclass) IS 'what cft_resolve calls';
+COMMENT ON FUNCTION cftrag_internal.cft_resolve(text, vector, integer, regclass, text[], text[], regclass, text) IS 'what cft_resolve calls';
 
 CREATE FUNCTION cft_resolve(mention text, embedding vector DEFAULT NULL, k integer DEFAULT 5, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, within text[] DEFAULT NULL,
-    documents regclass DEFAULT NULL)
+    documents regclass DEFAULT NULL, match text DEFAULT NULL)
 RETURNS TABLE(entity text, score float8, method text, label text)
 LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 5
-BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_resolve($1, $2, $3, cftrag_internal.cft_meant_edges($4), $5, $6, cftrag_internal.cft_meant_documents($7)) AS f; END;
-COMMENT ON FUNCTION cft_resolve(text, vector, integer, regclass, text[], text[], regclass) IS
-'which entity (in these trees, within these) a mention may mean: exact, folded, by label or alias; else the entities whose names, labels or aliases are the most similar by trigrams (with pg_trgm), then the nearest by embedding';
+BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_resolve($1, $2, $3, cftrag_internal.cft_meant_edges($4), $5, $6, cftrag_internal.cft_meant_documents($7), $8) AS f; END;
+COMMENT ON FUNCTION cft_resolve(text, vector, integer, regclass, text[], text[], regclass, text) IS
+'which entity (in these trees, within these) a mention may mean: exact, folded, by label or alias; else written otherwise (match, as in cft_entities; NULL: fuzzy); else the entities whose names, labels or aliases are the most similar by trigrams (with pg_trgm), then the nearest by embedding';

@@ -26,7 +26,8 @@ use crate::serve::walk::End;
 use crate::serve::within::Within;
 use crate::serve::{reference, route, tiers, walk, within};
 use cftrag_core::{
-    Asked, FormKind, Image, Interruptible, Language, Mention, Method, NoRoom, Reader, Recogniser, Seek, Step, Trees,
+    Asked, FormKind, Image, Interruptible, Language, Mention, Method, NoRoom, NormalText, Reader, Recogniser, Seek,
+    Step, Trees,
 };
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
@@ -63,6 +64,8 @@ pub struct Found {
     /// One for the edges' image, then one for each table of names; then the same for the text without possessives and the like, and for each form by
     /// which names are looked for that the text writes otherwise.
     pub recognisers: Vec<Recogniser>,
+    /// The normal words of the text.
+    normal: NormalText,
     /// Each mention with the index of its recogniser.
     pub mentions: Vec<Each>,
     /// The labels of the mentions' entities, in the same order.
@@ -81,6 +84,9 @@ pub fn workspace() -> Box<Found> {
 /// Keeps a workspace for the next call, unless it grew large or enough are kept.
 pub fn give_back(mut found: Box<Found>) {
     found.labels = Labels::default();
+    if found.normal.bytes() > KEEP_BYTES {
+        found.normal = NormalText::default();
+    }
     let is_small = |of: &Recogniser| of.mentions().len() <= KEEP_MENTIONS && of.held() <= KEEP_BYTES;
     if found.recognisers.iter().all(is_small) {
         FOUND.with_borrow_mut(|all| {
@@ -135,7 +141,7 @@ impl Tables {
         let Self { edges, aliases, labels } = self;
         let (text, overlapping) = (question.text(), question.is_overlapping());
         let only = question.trees.map(asked::trees).transpose().map_err(End::Error)?;
-        let Found { recognisers, mentions, .. } = found;
+        let Found { recognisers, mentions, normal, .. } = found;
         let sources = 1 + aliases.len() + labels.iter().len();
         // With labels, several names may belong to one entity, as with aliases. The trees are checked once all names are found.
         let by_name = edges.columns.are_found_by_name(&edges.registration.names) && labels.is_none();
@@ -143,7 +149,7 @@ impl Tables {
             true => as_plain(text, &mut Interruptible::new(&mut { check_interrupts })).map_err(End::Error)?,
             false => None,
         };
-        let texts = [Some((text, None)), plain.as_deref().map(|plain| (text, Some(plain)))];
+        let texts = [Some(Read::Written(text)), plain.as_deref().map(|plain| Read::Plain(text, plain))];
         let alone = sources == 1 && by_name && only.is_none() && plain.is_none() && question.within.is_none();
         // Seek::Labelled finds nothing in an image without labels.
         let seek = if by_name { Seek::Entities } else { Seek::Labelled };
@@ -158,7 +164,7 @@ impl Tables {
         let mut filter = Filter { edges, only, within, once: question.once };
         let all = overlapping || !alone;
         let how = How { seek, all, form: FormKind::Folded };
-        let mut ticket = look(edges, &mut recognisers[0], (text, None), how, None, &mut filter)?;
+        let mut ticket = look(edges, &mut recognisers[0], Read::Written(text), how, None, &mut filter)?;
         let own = std::iter::once((edges, seek));
         let names = aliases.iter().map(|of| (of, Seek::Aliased)).chain(labels.iter().map(|of| (of, Seek::Labelled)));
         let tables: Vec<_> = own.chain(names).collect(); // bounded: attached tables
@@ -180,7 +186,10 @@ impl Tables {
         }
         for (n, form) in forms.enumerate() {
             let those = searches + n * sources..searches + (n + 1) * sources;
-            let text = (text, plain.as_deref());
+            if n == 0 {
+                read_normal(normal, text, plain.as_deref())?;
+            }
+            let text = Read::Normal(text, normal);
             for ((of, seek), recogniser) in tables.iter().zip(&mut recognisers[those.clone()]) {
                 let how = How { seek: *seek, all: true, form };
                 look(of, recogniser, text, how, Some(&mut ticket), &mut filter)?;
@@ -270,15 +279,35 @@ pub fn as_plain(text: &[u8], work: &mut Interruptible<'_>) -> Fallible<Option<Ve
     cftrag_core::plain(text, work, |text| work_memory::copy(text, &mut Room::new()))
 }
 
-/// A text, and the plain form that is read in its place, if any: see [`as_plain`].
-type Read<'t> = (&'t [u8], Option<&'t [u8]>);
+/// A text, and what is read in its place: its plain form (see [`as_plain`]), or its normal words.
+#[derive(Clone, Copy)]
+enum Read<'t> {
+    Written(&'t [u8]),
+    Plain(&'t [u8], &'t [u8]),
+    Normal(&'t [u8], &'t NormalText),
+}
+
+/// Reads the normal words of a text, of its plain form if it has one. 53400, 53200 (memory).
+fn read_normal(normal: &mut NormalText, text: &[u8], plain: Option<&[u8]>) -> Result<(), End> {
+    let mut check_interrupts = check_interrupts;
+    let work = &mut Interruptible::new(&mut check_interrupts);
+    if !has_utf8() {
+        return Err(Reason::Encoding.into());
+    }
+    let text = cftrag_core::as_utf8(plain.unwrap_or(text), work).ok_or(Reason::Encoding)?;
+    let read = normal.read(Language::default(), text, work_memory::limit(), work);
+    read.map_err(|why| End::Error(error::no_room(why)))
+}
 
 /// A reader of the text, if the database's encoding is UTF8, which the recogniser requires.
-fn reader<'t>((text, plain): Read<'t>, work: &mut Interruptible<'_>) -> Option<Reader<'t>> {
-    let reader = if has_utf8() { Reader::of(text, work)? } else { return None };
-    match plain {
-        Some(plain) => reader.instead(plain, work),
-        None => Some(reader),
+fn reader<'t>(text: Read<'t>, work: &mut Interruptible<'_>) -> Option<Reader<'t>> {
+    if !has_utf8() {
+        return None;
+    }
+    match text {
+        Read::Written(text) => Reader::of(text, work),
+        Read::Plain(text, plain) => Reader::of(text, work)?.instead(plain, work),
+        Read::Normal(text, normal) => Some(Reader::normal(cftrag_core::as_utf8(text, work)?, normal)),
     }
 }
 

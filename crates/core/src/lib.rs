@@ -46,6 +46,7 @@ pub use memory::step::Step;
 pub use recognise::abbreviation::{Definition, Definitions};
 pub use recognise::mentions::{Mention, Recogniser, Seek};
 pub use recognise::method::Method;
+pub use recognise::normal_text::NormalText;
 pub use recognise::spelling::{is_spelled_otherwise, spelling};
 pub use recognise::text::{Reader, as_utf8};
 pub use records::asked::Asked;

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use cftrag_core::{
-    AllSeen, Edge, Fate, FormKind, HeapMemory, Image, Interruptible, Language, MOST_WORDS, Prefix,
-    Reader, Recogniser, Seek, Stamp, Step, Words, fold, is_spelled_otherwise, normalise,
-    write_form, write_window,
+    AllSeen, Edge, Fate, FormKind, HeapMemory, Image, Interruptible, Language, MOST_WORDS,
+    NormalText, Prefix, Reader, Recogniser, Seek, Stamp, Step, Words, fold, is_spelled_otherwise,
+    normalise, write_form, write_window,
 };
 use proptest::prelude::*;
 
@@ -53,9 +53,11 @@ fn found(image: Image<'_>, text: &str, kind: FormKind, cells: usize) -> Found {
     recogniser.match_case(true);
     recogniser.form(kind, Language::English);
     recogniser.begin(Seek::Entities, true);
-    let mut reader = Reader::new(text);
     let (mut check_interrupts, mut steps) = (|| (), 0);
     let mut work = Interruptible::new(&mut check_interrupts);
+    let mut normal = NormalText::default();
+    normal.read(Language::English, text, usize::MAX, &mut work).unwrap();
+    let mut reader = Reader::normal(text, &normal);
     loop {
         recogniser.read(&mut reader, &mut work).unwrap();
         if recogniser.step(image, &AllSeen, cells, &reader) == Step::Done {
@@ -165,5 +167,6 @@ fn many_names_of_one_form_come_and_go_at_the_same_cost() {
     image.settle(usize::MAX, u64::MAX, &|_| Fate::Aborted, &mut Vec::new());
     image.verify(&mut |problem| panic!("{problem:?}"));
     assert_eq!(image.stats().entities, 0);
-    assert_eq!(image.stats().slots_used, 0);
+    // The entry of a beginning that many names had stays.
+    assert!(image.stats().slots_used <= 2);
 }

@@ -5,6 +5,7 @@ pub(crate) mod candidates;
 pub(crate) mod forms;
 pub(crate) mod mentions;
 pub(crate) mod method;
+pub(crate) mod normal_text;
 pub(crate) mod spelling;
 pub(crate) mod starts;
 pub(crate) mod text;

@@ -16,6 +16,7 @@ use crate::memory::hash::Hash;
 use crate::memory::interruptible::Interruptible;
 use crate::memory::interruptible::PER_STEP;
 use crate::memory::limit::{NoRoom, some_is_left};
+use crate::recognise::normal_text::{NormalText, NormalWord};
 
 /// Words held at a time: folding them takes some 20 microseconds, and they are more than the longest window has.
 const HELD: usize = 1024;
@@ -42,6 +43,8 @@ pub struct Reader<'t> {
     excess: usize,
     /// The text as it was written, of which `text` may be a rewritten form.
     written: &'t str,
+    /// The normal words, and how many of them are read, for other forms of names than folded names.
+    normal: Option<(&'t NormalText, usize)>,
 }
 
 impl<'t> Reader<'t> {
@@ -75,6 +78,12 @@ impl<'t> Reader<'t> {
         Some(Reader { written: self.written, ..Reader::of(plain, work)? })
     }
 
+    /// A reader of a text's normal words, for forms of names that are made of these.
+    #[must_use]
+    pub fn normal(written: &'t str, normal: &'t NormalText) -> Reader<'t> {
+        Reader { normal: Some((normal, 0)), ..Reader::with(written, Words::of("")) }
+    }
+
     /// The whole text as it was written.
     pub(crate) fn written(&self) -> &'t str {
         self.written
@@ -82,7 +91,7 @@ impl<'t> Reader<'t> {
 
     fn with(text: &'t str, words: Words<'t>) -> Reader<'t> {
         assert!(text.len() < MOST_TEXT, "a text of 2 GiB");
-        Reader { text, words, counted: 0, excess: 0, written: text }
+        Reader { text, words, counted: 0, excess: 0, written: text, normal: None }
     }
 }
 
@@ -151,8 +160,6 @@ pub(crate) struct Held {
     hashes: Vec<Hash>,
     /// Whether the text ends after these words.
     ended: bool,
-    /// Scratch: a folded word.
-    scratch: Vec<u8>,
 }
 
 impl Held {
@@ -167,7 +174,6 @@ impl Held {
             folded: Vec::new(),
             hashes: Vec::new(),
             ended: false,
-            scratch: Vec::new(),
         }
     }
 
@@ -196,14 +202,14 @@ impl Held {
             return Ok(());
         }
         self.forget(std::mem::take(done));
+        if let Some((normal, read)) = &mut text.normal {
+            self.read_normal(normal, read, limit)?;
+            return self.make_room_for_hashes();
+        }
         // A word left out for the next call leaves HELD - 1.
         while self.len < HELD - 1 && (self.folded.len() < MOST_FOLDED || self.len < 2 * MOST_WORDS)
         {
-            let rest = match self.kind {
-                FormKind::Folded => text.words.rest_of_piece(work),
-                _ => text.words.next_word(work).map(|(from, word)| Rest::Word(from, word)),
-            };
-            let Some(rest) = rest else {
+            let Some(rest) = text.words.rest_of_piece(work) else {
                 self.ended = true;
                 break;
             };
@@ -224,11 +230,46 @@ impl Held {
             self.make_room(bytes, limit)?;
             match rest {
                 Rest::Ascii(cutter, bytes) => self.read_ascii(cutter, bytes, text.excess),
-                Rest::Word(from, word) => self.read_word(from, word, text.excess, work)?,
+                Rest::Word(from, word) => self.read_word(from, word, text.excess, work),
             }
         }
+        self.make_room_for_hashes()
+    }
+
+    fn make_room_for_hashes(&mut self) -> Result<(), NoRoom> {
         let more = self.len - self.hashes.len();
         self.hashes.try_reserve(more).map_err(|_| NoRoom::Memory(more * size_of::<Hash>()))
+    }
+
+    /// Reads as many normal words as are held.
+    fn read_normal(
+        &mut self,
+        text: &NormalText,
+        read: &mut usize,
+        limit: (usize, usize),
+    ) -> Result<(), NoRoom> {
+        while self.len < HELD - 1 && (self.folded.len() < MOST_FOLDED || self.len < 2 * MOST_WORDS)
+        {
+            let Some(&NormalWord { at, end, from, to, start, stop }) = text.words().get(*read)
+            else {
+                self.ended = true;
+                break;
+            };
+            let (here, len) = (self.folded.len(), index(end - at));
+            self.make_room(len, limit)?;
+            self.folded.extend_from_slice(&text.letters()[index(at)..index(end)]);
+            self.stretches.push(Stretch {
+                first: self.len,
+                after: index(from).wrapping_sub(here),
+                before: index(from - start),
+                longer: index(to - from).wrapping_sub(len),
+                excess: index((to - from) - (stop - start)),
+            });
+            self.words[self.len] = [place(here), place(here + len)];
+            self.len += 1;
+            *read += 1;
+        }
+        Ok(())
     }
 
     /// The most bytes that a window takes if it is built: see [`Held::folded`].
@@ -315,33 +356,18 @@ impl Held {
     }
 
     /// Reads one word, of any characters.
-    fn read_word(
-        &mut self,
-        from: usize,
-        word: &str,
-        before: usize,
-        work: &mut Interruptible<'_>,
-    ) -> Result<(), NoRoom> {
+    fn read_word(&mut self, from: usize, word: &str, before: usize, work: &mut Interruptible<'_>) {
         let at = self.folded.len();
-        if self.kind == FormKind::Folded {
-            words::fold(word, &mut self.folded);
-        } else {
-            self.scratch.clear();
-            let room = words::room_to_fold(word);
-            self.scratch.try_reserve(room).map_err(|_| NoRoom::Memory(room))?;
-            words::fold(word, &mut self.scratch);
-            forms::normalise(self.language, &self.scratch, &mut self.folded);
-        }
+        words::fold(word, &mut self.folded);
         let len = self.folded.len() - at;
         if len == 0 {
-            return Ok(());
+            return;
         }
         let (after, longer) = (from.wrapping_sub(at), word.len().wrapping_sub(len));
         let excess = excess(word.as_bytes(), work);
         self.stretches.push(Stretch { first: self.len, after, before, longer, excess });
         self.words[self.len] = [place(at), place(at + len)];
         self.len += 1;
-        Ok(())
     }
 
     fn forget(&mut self, done: usize) {

@@ -1,0 +1,128 @@
+//! The normal words of a whole text: made once, and read by every recogniser that looks for other forms of names.
+
+use crate::folded::forms;
+use crate::folded::normal::Language;
+use crate::folded::pieces::Words;
+use crate::folded::words::{self, fold};
+use crate::memory::casts::word as place;
+use crate::memory::interruptible::{Interruptible, PER_STEP};
+use crate::memory::limit::{NoRoom, some_is_left};
+
+/// Words and letters for which memory is asked at a time, at least.
+const MORE: usize = 64;
+/// Larger amounts are taken only if the system has some memory left for other uses.
+const LARGE: usize = 1 << 16;
+
+/// A normal word: its letters among those of all words, and its place in the text in bytes and in characters.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NormalWord {
+    pub(crate) at: u32,
+    pub(crate) end: u32,
+    pub(crate) from: u32,
+    pub(crate) to: u32,
+    pub(crate) start: u32,
+    pub(crate) stop: u32,
+}
+
+/// The normal words of a text.
+#[derive(Debug, Default)]
+pub struct NormalText {
+    language: Language,
+    letters: Vec<u8>,
+    words: Vec<NormalWord>,
+}
+
+impl NormalText {
+    /// Reads a text of less than 2 GiB; takes at most `limit` bytes.
+    ///
+    /// # Errors
+    /// If it would take more, or more than is available.
+    pub fn read(
+        &mut self,
+        language: Language,
+        text: &str,
+        limit: usize,
+        work: &mut Interruptible<'_>,
+    ) -> Result<(), NoRoom> {
+        self.language = language;
+        self.letters.clear();
+        self.words.clear();
+        let mut folded = Vec::new();
+        let (mut at, mut characters) = (0, 0);
+        let mut all = Words::of(text);
+        while let Some((from, word)) = all.next_word(work) {
+            characters += count(&text[at..from], work);
+            at = from;
+            let start = characters;
+            folded.clear();
+            let room = words::room_to_fold(word);
+            let fits = folded.try_reserve(room).is_ok() && (room < LARGE || some_is_left());
+            if !fits {
+                return Err(NoRoom::Memory(room));
+            }
+            fold(word, &mut folded);
+            self.make_room(folded.len(), limit)?;
+            let here = self.letters.len();
+            forms::normalise(language, &folded, &mut self.letters);
+            let end = self.letters.len();
+            characters += count(word, work);
+            at += word.len();
+            if end > here {
+                self.words.push(NormalWord {
+                    at: place(here),
+                    end: place(end),
+                    from: place(from),
+                    to: place(at),
+                    start: place(start),
+                    stop: place(characters),
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn make_room(&mut self, letters: usize, limit: usize) -> Result<(), NoRoom> {
+        let has_room = self.letters.capacity() - self.letters.len() >= letters
+            && self.words.len() < self.words.capacity();
+        if has_room {
+            return Ok(());
+        }
+        let words = self.words.len() + MORE;
+        let letters = self.letters.len() + letters + MORE;
+        // Vectors double.
+        let bytes = 2 * (words * size_of::<NormalWord>() + letters);
+        if bytes > limit {
+            return Err(NoRoom::Limit(bytes));
+        }
+        let fits = self.words.try_reserve(MORE).is_ok()
+            && self.letters.try_reserve(letters - self.letters.len()).is_ok()
+            && (bytes < LARGE || some_is_left());
+        if fits { Ok(()) } else { Err(NoRoom::Memory(bytes)) }
+    }
+
+    /// The language of its normal forms.
+    #[must_use]
+    pub fn language(&self) -> Language {
+        self.language
+    }
+
+    /// Bytes that it holds.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.letters.capacity() + self.words.capacity() * size_of::<NormalWord>()
+    }
+
+    pub(crate) fn words(&self) -> &[NormalWord] {
+        &self.words
+    }
+
+    pub(crate) fn letters(&self) -> &[u8] {
+        &self.letters
+    }
+}
+
+/// How many characters a text has.
+fn count(text: &str, work: &mut Interruptible<'_>) -> usize {
+    work.steps(text.len() / PER_STEP);
+    if text.is_ascii() { text.len() } else { text.chars().count() }
+}
