@@ -19,6 +19,7 @@ mod memory;
 mod recognise;
 mod records;
 mod verify;
+mod vocabulary;
 mod walk;
 
 pub use filter::counters::Counters;
@@ -55,6 +56,8 @@ pub use records::label::{LABELS, label_of};
 pub use records::trees::Trees;
 pub use records::version::Hint;
 pub use records::visibility::{AllSeen, View, Visibility};
+pub use vocabulary::letters::Vocabulary;
+pub use vocabulary::near::{Near, NearWord};
 pub use walk::answer::Row;
 pub use walk::arena::{Name, Prefix};
 pub use walk::breadth_first::Walk;

@@ -22,6 +22,7 @@ use crate::memory::hash::Hash;
 use crate::memory::root::{Field, Root};
 use crate::memory::tables::Table;
 use crate::records::record::Record;
+use crate::vocabulary::letters::{is_word, most_entries};
 
 /// The most entries that a new record takes to be listed: its own, and that of one that was alone. With these it takes
 /// at most one line.
@@ -186,9 +187,22 @@ impl NormalWords {
         words == self.len() || self.letters.len() >= LEAST_CUT
     }
 
-    fn words(&self) -> impl Iterator<Item = &[u8]> {
+    fn words(&self) -> impl Iterator<Item = &[u8]> + Clone {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(from, to)| &self.letters[from..*to])
+    }
+
+    /// Those of its words that a vocabulary has, each once.
+    pub(crate) fn vocabulary(&self) -> impl Iterator<Item = &[u8]> + Clone {
+        self.words().enumerate().filter_map(|(n, word)| {
+            let again = self.words().take(n).any(|other| other == word);
+            (!again && is_word(word)).then_some(word)
+        })
+    }
+
+    /// The most entries that its vocabulary takes in the table.
+    fn entries(&self) -> u32 {
+        self.words().map(|word| most_entries(word.len())).sum()
     }
 
     /// Writes a form to `to`; `false` if the name has none of that kind, which is not [`FormKind::Folded`].
@@ -285,27 +299,34 @@ pub fn write_form(kind: FormKind, language: Language, name: &[u8], to: &mut Vec<
     words.read(language, name) && words.write(kind, language, to)
 }
 
-/// The forms of a name, in the order of [`FormKind::OTHERS`].
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Forms([Option<Form>; 2]);
+/// The forms of a name, in the order of [`FormKind::OTHERS`], and its normal words if it has forms.
+#[derive(Debug, Default)]
+pub(crate) struct Forms {
+    forms: [Option<Form>; 2],
+    pub(crate) words: NormalWords,
+}
 
 impl Forms {
     pub(crate) fn of(root: Root<'_>, name: &[u8]) -> Forms {
-        let mut words = NormalWords::default();
+        // Room for most names, so that it does not grow.
+        let (letters, ends) = (Vec::with_capacity(64), Vec::with_capacity(8));
+        let mut words = NormalWords { letters, ends };
         if !words.read(root.language(), name) {
             return Forms::default();
         }
-        Forms(FormKind::OTHERS.map(|kind| words.form(kind, root.language(), root.seed())))
+        let forms = FormKind::OTHERS.map(|kind| words.form(kind, root.language(), root.seed()));
+        Forms { forms, words }
     }
 
     /// The forms, with their kinds.
-    pub(crate) fn all(self) -> impl Iterator<Item = (FormKind, Form)> {
-        FormKind::OTHERS.into_iter().zip(self.0).filter_map(|(kind, form)| Some((kind, form?)))
+    pub(crate) fn all(&self) -> impl Iterator<Item = (FormKind, Form)> + use<> {
+        let all = FormKind::OTHERS.into_iter().zip(self.forms);
+        all.filter_map(|(kind, form)| Some((kind, form?)))
     }
 
-    /// The most entries that they take in the table: those of a list, and one of a beginning.
-    pub(crate) fn entries(self) -> u32 {
-        (LISTED + 1) * word(self.all().count())
+    /// The most entries that they and the words take in the table: those of a list, and one of a beginning.
+    pub(crate) fn entries(&self) -> u32 {
+        (LISTED + 1) * word(self.all().count()) + self.words.entries()
     }
 }
 
@@ -324,7 +345,7 @@ impl<'m> Image<'m> {
     /// Enters the forms of a new record; `later` is as in [`Filter::add`](crate::filter::table::Filter::add). `false` if
     /// there is no room: then none is entered.
     #[must_use]
-    pub(crate) fn enter_forms(self, record: Record<'m>, forms: Forms, later: usize) -> bool {
+    pub(crate) fn enter_forms(self, record: Record<'m>, forms: &Forms, later: usize) -> bool {
         for (n, (kind, form)) in forms.all().enumerate() {
             if !self.enter_form(record, kind, form, later) {
                 forms.all().take(n).for_each(|(kind, form)| self.leave_form(record, kind, form));
@@ -347,8 +368,7 @@ impl<'m> Image<'m> {
     }
 
     /// Removes the forms of a record that is still there.
-    pub(crate) fn leave_forms(self, record: Record<'m>) {
-        let forms = Forms::of(self.root(), &record.name());
+    pub(crate) fn leave_forms(self, record: Record<'m>, forms: &Forms) {
         forms.all().for_each(|(kind, form)| self.leave_form(record, kind, form));
     }
 

@@ -25,6 +25,7 @@ use crate::memory::hash::Hash;
 use crate::memory::id::RecordId;
 use crate::memory::root::Root;
 use crate::records::record::Record;
+use crate::vocabulary::letters::Vocabulary;
 
 /// Slots of two buckets, as a bit mask.
 pub(crate) struct Places {
@@ -137,24 +138,35 @@ impl FoldedSpot {
     }
 }
 
-/// What a name is found by in texts.
-#[derive(Clone, Copy, Debug)]
+/// What a name is found by in texts, and the vocabulary that has its words.
+#[derive(Debug)]
 pub(crate) struct Indexed {
     pub(crate) folded: FoldedName,
     forms: Forms,
+    vocabulary: Vocabulary,
 }
 
 impl Indexed {
     /// None if no text can name it.
     pub(crate) fn of(root: Root<'_>, name: &[u8]) -> Option<Indexed> {
         let folded = FoldedName::of(root.seed(), name)?;
-        Some(Indexed { folded, forms: Forms::of(root, name) })
+        Some(Indexed { folded, forms: Forms::of(root, name), vocabulary: Vocabulary::of(name) })
     }
 
     /// The most entries that it takes in the table of folded names, and in that of forms; they may be fewer, as names
     /// may share them.
     pub(crate) fn entries(&self) -> [u32; 2] {
         [LISTED - 1 + word(self.folded.entries()), self.forms.entries()]
+    }
+
+    /// The most lines that its words take.
+    pub(crate) fn word_lines(&self) -> usize {
+        self.forms.words.len()
+    }
+
+    /// Its distinct words, with their vocabulary.
+    fn words(&self) -> impl Iterator<Item = (Vocabulary, &[u8])> + Clone {
+        self.forms.words.vocabulary().map(|word| (self.vocabulary, word))
     }
 
     /// Its forms of all kinds, with their hashes.
@@ -177,8 +189,16 @@ impl<'m> Image<'m> {
         all.map(|((kind, hash), new)| self.lines_of(kind, hash, new)).sum()
     }
 
-    /// Enters a new record: its name and, for an entity, its folded name, its prefixes and its other forms. `later` is as in
-    /// [`Filter::add`]; `false` if there is no room: then nothing of the record is in the filter.
+    /// Lines that the words of new names will take: those that no name has yet.
+    pub(crate) fn word_lines(self, indexed: &[Option<Indexed>; 2]) -> usize {
+        let is_new = |(of, word): &(_, &[u8])| self.word(*of, word).is_none();
+        let [first, second] = indexed.each_ref().map(|of| of.iter().flat_map(Indexed::words));
+        let own = first.clone().filter(is_new).count();
+        own + second.filter(is_new).filter(|word| first.clone().all(|own| own != *word)).count()
+    }
+
+    /// Enters a new record: its name and, for an entity, its folded name, its prefixes, its other forms and its words.
+    /// `later` is as in [`Filter::add`]; `false` if there is no room: then nothing of the record is in the filter.
     #[must_use]
     pub(crate) fn enter(
         self,
@@ -191,7 +211,7 @@ impl<'m> Image<'m> {
             return false;
         }
         let record = Record::new(self.mem(), record);
-        let Some(Indexed { folded, forms }) = indexed else { return true };
+        let Some(Indexed { folded, forms, vocabulary }) = indexed else { return true };
         for (i, (hash, lengths)) in folded.prefixes().enumerate() {
             if !self.folded_names().begin(hash, lengths, later) {
                 folded.prefixes().take(i).for_each(|(hash, _)| self.folded_names().end(hash));
@@ -206,7 +226,11 @@ impl<'m> Image<'m> {
             self.names().remove(record);
             return false;
         }
-        if !self.enter_forms(record, *forms, later) {
+        let has_forms = self.enter_forms(record, forms, later);
+        if !has_forms || !self.enter_words(*vocabulary, forms.words.vocabulary(), later) {
+            if has_forms {
+                self.leave_forms(record, forms);
+            }
             folded.prefixes().for_each(|(hash, _)| self.folded_names().end(hash));
             self.unlist(form, record);
             self.names().remove(record);
@@ -216,7 +240,7 @@ impl<'m> Image<'m> {
         true
     }
 
-    /// Removes a record's name, folded name, prefixes and other forms from the filter.
+    /// Removes a record's name, folded name, prefixes, other forms and words from the filter.
     pub(crate) fn leave(self, record: Record<'m>) {
         self.names().remove(record);
         if record.is_tree() {
@@ -225,7 +249,10 @@ impl<'m> Image<'m> {
         if let Some(folded) = FoldedName::of_record(self.root().seed(), record) {
             folded.prefixes().for_each(|(hash, _)| self.folded_names().end(hash));
             self.unlist((FormKind::Folded, folded.hash), record);
-            self.leave_forms(record);
+            let name = record.name();
+            let forms = Forms::of(self.root(), &name);
+            self.leave_forms(record, &forms);
+            self.leave_words(Vocabulary::of(&name), forms.words.vocabulary());
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::filter::counters::Counters;
 use crate::filter::table::Filter;
 use crate::folded::forms::FormKind;
 use crate::folded::index::Indexed;
+use crate::folded::words::MOST_WORDS;
 use crate::forest::degrees::Degrees;
 use crate::forest::recent::Recent;
 use crate::memory::alloc::{self, Plan};
@@ -36,7 +37,8 @@ const LISTS: usize = 2 * (1 + FormKind::OTHERS.len());
 pub(crate) fn insert_bound_lines(edge: &Edge<'_>) -> usize {
     let tree = edge.tree.map_or(0, <[u8]>::len);
     let records = record::bound_lines(3, edge.parent.len() + edge.child.len() + tree);
-    records + Filter::bound_lines() + ROW_LINES
+    let words = edge.parent.len().min(MOST_WORDS) + edge.child.len().min(MOST_WORDS);
+    records + words + Filter::bound_lines() + ROW_LINES
 }
 
 /// A name of an edge: its hash, and its record if there is one. It fits into registers: a larger struct was copied in
@@ -195,7 +197,8 @@ impl Image<'_> {
         } else {
             blocks(&keys[PARENT], &[Direction::Down]) + blocks(&keys[CHILD], &[Direction::Up])
         };
-        plan.take(1, blocks + usize::from(stamped) + self.list_lines(indexed));
+        let names = self.list_lines(indexed) + self.word_lines(indexed);
+        plan.take(1, blocks + usize::from(stamped) + names);
         match plan.shortage() {
             Some(needed) => Err(self.full(needed)),
             None if !directory => Err(self.full(usize::MAX)),
@@ -228,11 +231,12 @@ impl Image<'_> {
                 *record = Some(record::create(self.mem(), kind, *hash, name, room).id());
             }
         }
+        let words: usize = indexed.iter().flatten().map(Indexed::word_lines).sum();
         let created = || keys.iter().enumerate().filter(|(i, _)| new[*i]);
         for (i, key) in created() {
             let Some(Key { hash, record: Some(id) }) = *key else { continue };
             let indexed = indexed.get(i).and_then(Option::as_ref);
-            if !self.enter(hash, id, indexed, ROW_LINES) {
+            if !self.enter(hash, id, indexed, ROW_LINES + words) {
                 // Nine names have one hash (under a secret seed), or there is no memory to split: undo.
                 let record =
                     |key: &Option<Key>| Some(Record::new(self.mem(), key.as_ref()?.record?));

@@ -69,6 +69,11 @@ handle!(
     VersionId,
     "v"
 );
+handle!(
+    /// A word of a vocabulary.
+    WordId,
+    "w"
+);
 
 /// The word that stands for a handle in memory; 0 is none.
 #[inline]
@@ -105,6 +110,14 @@ impl RecordId {
     #[inline]
     pub(crate) const fn tree(self) -> TreeId {
         TreeId(self.0)
+    }
+}
+
+impl WordId {
+    /// The handle of a word that was just allocated.
+    #[inline]
+    pub(crate) const fn at(line: NonZeroU32) -> Self {
+        Self(line)
     }
 }
 

@@ -4,4 +4,5 @@ pub(crate) mod verifier;
 pub(crate) mod verify_bloom;
 pub(crate) mod verify_folded;
 pub(crate) mod verify_lists;
+pub(crate) mod verify_vocabulary;
 pub(crate) mod whole;

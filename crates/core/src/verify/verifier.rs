@@ -7,9 +7,11 @@ use crate::memory::chunk::lines_of;
 use crate::memory::chunk::locate;
 use crate::memory::error::Problem;
 use crate::memory::flat::Memory;
+use crate::memory::hash::Hash;
 use crate::memory::id::LINE_LIMIT;
 use crate::memory::id::RecordId;
 use crate::memory::id::TreeId;
+use crate::memory::id::WordId;
 use crate::memory::root::FIRST_LINE;
 use crate::memory::root::Root;
 use std::collections::HashMap;
@@ -29,6 +31,8 @@ pub(crate) enum Owner {
     Rest,
     Block,
     Version,
+    /// A word of a vocabulary.
+    Word,
     Free,
 }
 
@@ -65,6 +69,8 @@ pub(crate) struct Met {
     /// The entries of forms, and the number of places.
     pub(crate) forms: Vec<(u32, Entry)>,
     pub(crate) places: usize,
+    /// The entries of words and of parts: what they tell of the hash, and where they lead.
+    pub(crate) words: Vec<(Hash, WordId)>,
     /// By the part of the hash that an entry keeps: the number of names, and their lengths.
     pub(crate) prefixes: HashMap<u64, (u32, u32)>,
 }

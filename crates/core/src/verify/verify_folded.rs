@@ -16,7 +16,7 @@ use crate::verify::verifier::Met;
 use crate::verify::verifier::{Owner, Verifier};
 
 /// The part of a prefix's hash that its entry keeps.
-fn known_of(hash: Hash) -> u64 {
+pub(crate) fn known_of(hash: Hash) -> u64 {
     Entry::prefix(hash, 0).hash_in(0).0
 }
 
@@ -46,6 +46,8 @@ impl<'m> Verifier<'m, '_> {
         });
         if entry.is_folded() {
             met.forms.push((bucket, entry));
+        } else if let Some(word) = entry.vocabulary() {
+            met.words.push((hash, word));
         } else if entry.has_line() {
             met.places += 1;
         } else {
@@ -74,7 +76,7 @@ impl<'m> Verifier<'m, '_> {
 
     /// Checks the entries of a table of forms, after all records were read.
     pub(crate) fn check_forms(&mut self, table: Filter<'_>, met: Met) {
-        let entries = met.forms.len() + met.places + met.prefixes.len();
+        let entries = met.forms.len() + met.places + met.prefixes.len() + met.words.len();
         self.counter(table.counter(), wide(entries));
         let (mut chained, mut listed) = (HashSet::new(), 0);
         for (bucket, entry) in met.forms {
@@ -110,6 +112,9 @@ impl<'m> Verifier<'m, '_> {
         }
         let missing = counts.len();
         self.check(13, missing == 0, || format!("{missing} prefixes are missing"));
+        if table.table() == Table::Forms {
+            self.check_words(&met.words);
+        }
     }
 
     /// Checks the records of a form; returns how many are listed in blocks.

@@ -246,7 +246,8 @@ mod tests {
         let flip_name = |mem: &Memory, _: Root<'_>| hub(mem).0.span().copy_in(16, b"T");
         assert_eq!(broken(flip_name), [3]);
         let lengthen = |mem: &Memory, _: Root<'_>| mem.line(hub(mem).0.id().line()).set_u32(8, 8);
-        assert_eq!(broken(lengthen), [3]);
+        // Then its name ends with a NUL, as that of a label does, so its words are in the wrong vocabulary.
+        assert_eq!(broken(lengthen), [3, 15]);
         let orphan = |mem: &Memory, _: Root<'_>| mem.line(hub(mem).0.id().line()).set_u32(12, 0);
         assert!(broken(orphan).contains(&6));
         let recount =

@@ -11,13 +11,15 @@
 //!  I8   the queue holds every version once, linked both ways, and its slots link to it
 //!  I9   the counters are right: entities, trees, edge rows (as often up as down), versions
 //!  I10  each line up to the bump has one owner: root, page, record, piece, block (of either kind), version,
-//!       or a free list, whose pieces are marked and counted
+//!       word, or a free list, whose pieces are marked and counted
 //!  I11  no writer is at work
 //!  I12  an entity whose name has a folded name, or another form, is found from the one entry of that form, others from
 //!       none; of two and more, each is in the block that its place leads to, blocks of one form are a ring
 //!  I13  a prefix counts its names, 1023 at most, and knows their lengths
 //!  I14  the Bloom filters let the items of every folded name pass, the next ones those of buckets already
 //!       swept; all count their bits
+//!  I15  a word of a vocabulary counts the names that have it, is found from one entry, and is in the chain of each of
+//!       its parts; chains are linked both ways and have no other words
 //! ```
 //!
 //! Nothing here trusts the data that it checks: a wild handle is reported, not followed. The check takes three bytes a

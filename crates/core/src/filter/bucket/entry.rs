@@ -6,6 +6,7 @@
 //!  name       | fingerprint  | hash| line of the record| heat|   (none)        |
 //!  folded     | fingerprint  |1 s h| line of a record  | hash| hash            |
 //!  place      | fingerprint  |3 s h| line of a block   | hash| hash            |
+//!  word       | fingerprint  |0 s h| line of a word      | hash| hash            |
 //!  prefix     | fingerprint  |2 h h| hash       | count      | count | lengths |
 //!             +--------------------+-----------------------+------------------+
 //!  bits         12              4    28 (26)             4 (6)  16 (4)  (12)
@@ -14,14 +15,15 @@
 //! A *name* leads to the record of an entity or tree; a *folded name* to the first of the entities
 //! whose names fold to it, or to the block that lists them; a *place* leads from a folded name and one of its records to
 //! the block that lists the record (see folded/listed.rs); a *prefix* says how many names begin with these words, and how long
-//! they are (see folded/index.rs). Names have a separate table. The hash of a folded name or a
+//! they are (see folded/index.rs). A *word* leads to a word of the vocabulary, by itself or by one of its parts: the
+//! upper bits of the hash tell which (see vocabulary/letters.rs). Names have a separate table. The hash of a folded name or a
 //! prefix must be known without a record when the entry moves. A prefix keeps 28 bits of it. A
 //! folded name keeps bits 7 to 27, and `s`, whether it is in its second bucket: the bucket's number
 //! has the 7 bits below.
 
 use crate::memory::casts::halves;
 use crate::memory::hash::Hash;
-use crate::memory::id::{LINE_BITS, RecordId};
+use crate::memory::id::{LINE_BITS, RecordId, WordId};
 
 const TAG_SHIFT: u32 = 48;
 const WORD_SHIFT: u32 = 16;
@@ -83,6 +85,11 @@ impl Entry {
         Entry(Entry::folded(hash, block).0 | PLACE)
     }
 
+    /// The entry of a word or of a part, in its first bucket.
+    pub(crate) fn of_word(hash: Hash, word: WordId) -> Entry {
+        Entry(Entry::folded_bits(hash) | u64::from(word.line()) << (WORD_SHIFT + HEAT_BITS))
+    }
+
     /// The fingerprint and the hash of a folded name, where they are in its entry.
     fn folded_bits(hash: Hash) -> u64 {
         let bits = u64::from(hash.first() >> KNOWN_BITS);
@@ -119,10 +126,10 @@ impl Entry {
         self.0 == 0
     }
 
-    /// Whether an entry of a table of forms is that of a form or of a place, and no prefix.
+    /// Whether an entry of a table of forms has the line of something, and is no prefix.
     #[inline]
     pub(crate) fn has_line(self) -> bool {
-        self.0 & FOLDED != 0
+        self.0 & KINDS != PREFIX
     }
 
     /// Whether an entry of a table of forms is that of a form.
@@ -171,6 +178,12 @@ impl Entry {
     /// The block that a place leads to; none if the entry is something else.
     pub(crate) fn block(self) -> Option<RecordId> {
         record_of(self.word()).filter(|_| self.0 & KINDS == PLACE)
+    }
+
+    /// The word that an entry of a table of forms leads to; none if the entry is something else.
+    #[inline]
+    pub(crate) fn vocabulary(self) -> Option<WordId> {
+        WordId::from_word(self.line()).filter(|_| self.0 & KINDS == 0)
     }
 
     /// What an entry tells of the hash of a folded name or a prefix in that bucket: all that a
@@ -249,6 +262,13 @@ impl Pattern {
     pub(crate) fn place(hash: Hash, second: bool) -> Pattern {
         let Pattern { mask, bits } = Pattern::folded(hash, second);
         Pattern { mask, bits: bits | PLACE }
+    }
+
+    /// Matches a word or a part of that hash, as [`Pattern::folded`] does a folded name. An empty slot may match, too.
+    #[inline]
+    pub(crate) fn of_word(hash: Hash, second: bool) -> Pattern {
+        let Pattern { mask, bits } = Pattern::folded(hash, second);
+        Pattern { mask, bits: bits & !KINDS }
     }
 
     /// Matches a prefix of that hash, by 40 bits of it. Two prefixes with the same 40 bits share an entry.

@@ -50,18 +50,17 @@ impl Filter<'_> {
     }
 
     fn splits_for(self, new: u32) -> u32 {
-        let buckets = self.geometry().buckets();
-        let used = self.used();
-        (1..=new).fold(0, |splits, entry| {
-            let slots = u64::from(buckets + splits) * wide(SLOTS);
-            splits + u32::from((used + u64::from(entry)) * 1000 > slots * GROW_LOAD)
-        })
+        // One for each entry at most, which is less than a bucket has room for.
+        let room = u64::from(self.geometry().buckets()) * wide(SLOTS) * GROW_LOAD;
+        let lacking = ((self.used() + u64::from(new)) * 1000).saturating_sub(room);
+        u32::try_from(lacking.div_ceil(wide(SLOTS) * GROW_LOAD)).unwrap_or(new).min(new)
     }
 
     /// The most lines that [`Filter::plan`] enters for one insert: its entries (two names and a
-    /// tree; their folded names, forms and prefixes) cross at most one border of a page of each table.
+    /// tree; their folded names, forms, prefixes and words) cross at most one border of a page of each table, and two of
+    /// the table of forms, which has room for 409 entries between them.
     pub(crate) const fn bound_lines() -> usize {
-        let folded = Table::FoldedNames.page_lines() + Table::Forms.page_lines();
+        let folded = Table::FoldedNames.page_lines() + 2 * Table::Forms.page_lines();
         index(3 * DIRECTORY_LINES + Table::Names.page_lines() + folded)
     }
 

@@ -1,0 +1,249 @@
+//! The search for the words near a misspelled one: at distance 1, or 2 where both words have nine characters or more.
+//!
+//! One error leaves the first part of a word or the last as it was, at its end of the misspelled word. Two leave one of
+//! three parts, and the middle one may be displaced:
+//!
+//! ```text
+//!   car|cin|oma    sarcnioma     the last part, at the end
+//!                  carcinma      the first part, at the beginning
+//!                  craccinomma   the middle part, displaced by one
+//! ```
+//!
+//! The exception is an exchange of the two characters at a cut, which harms both parts. So these two are exchanged back,
+//! and then a part beside the cut is as it was: the first part before the first cut, or the last part after the last
+//! cut, whatever the other error does. The lengths that the word may have are tried one after the other.
+//!
+//! Promises: a step allocates nothing, and ends after about as many words as asked, however long a chain is; a search
+//! begins again if the image changed, and after eight times is done in one step.
+
+use std::cmp::Reverse;
+
+use crate::Image;
+use crate::memory::hash::Hash;
+use crate::memory::id::WordId;
+use crate::memory::step::Step;
+use crate::vocabulary::distance::{MOST, MOST_CHARS, distance};
+use crate::vocabulary::letters::{Chars, LONG, MOST_BYTES, Vocabulary, cuts, part_of};
+use crate::vocabulary::word::Word;
+
+/// Characters of the shortest word that is looked for: a shorter one is near too many.
+const LEAST: usize = 4;
+/// The most words that are found.
+pub(crate) const MOST_FOUND: usize = 16;
+/// The most parts that are looked up: of five lengths, the first and the last, the middle one at nine places in all, and
+/// two exchanges for each of three lengths.
+const MOST_PROBES: usize = 5 * 2 + 9 + 2 * 3;
+/// What looking up a part costs, in words: two buckets.
+const PROBE_COST: usize = 2;
+/// How often a search is begun again because the image changed, before it is done in one step.
+const MOST_RESTARTS: u32 = 8;
+
+/// A word near the one that was looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NearWord {
+    /// The errors between them.
+    pub distance: u32,
+    /// How many names or labels have it.
+    pub count: u32,
+    bytes: [u8; MOST_BYTES],
+    len: usize,
+}
+
+impl NearWord {
+    /// Its letters.
+    #[must_use]
+    pub fn word(&self) -> &[u8] {
+        &self.bytes[..self.len]
+    }
+
+    /// The better one has the smaller rank.
+    fn rank(&self) -> (u32, Reverse<u32>, &[u8]) {
+        (self.distance, Reverse(self.count), self.word())
+    }
+}
+
+/// The search for words near one. Its memory does not grow.
+#[derive(Clone, Debug)]
+pub struct Near {
+    of: Vocabulary,
+    typed: Chars<MOST_CHARS>,
+    /// The parts to look up; those before `current` are done.
+    probes: [Hash; MOST_PROBES],
+    len: usize,
+    current: usize,
+    /// The next word in the chain of the current part.
+    next: Option<WordId>,
+    found: [NearWord; MOST_FOUND],
+    count: usize,
+    /// Whether a step was done, in which epoch, and how often the search began again.
+    begun: bool,
+    epoch: u64,
+    restarts: u32,
+}
+
+impl Default for Near {
+    fn default() -> Near {
+        Near::new()
+    }
+}
+
+impl Near {
+    /// Makes a workspace, which looks for nothing.
+    #[must_use]
+    pub fn new() -> Near {
+        let none = NearWord { distance: 0, count: 0, bytes: [0; MOST_BYTES], len: 0 };
+        Near {
+            of: Vocabulary::Names,
+            typed: Chars::NONE,
+            probes: [Hash(0); MOST_PROBES],
+            len: 0,
+            current: 0,
+            next: None,
+            found: [none; MOST_FOUND],
+            count: 0,
+            begun: false,
+            epoch: 0,
+            restarts: 0,
+        }
+    }
+
+    /// Begins the search for a normal word. One of less than four characters is near no word.
+    pub fn begin(&mut self, of: Vocabulary, word: &[u8]) {
+        self.of = of;
+        self.typed = Chars::of(word).unwrap_or(Chars::NONE);
+        (self.len, self.current, self.next, self.count) = (0, 0, None, 0);
+        (self.begun, self.restarts) = (false, 0);
+    }
+
+    /// Reader: searches on, reading about `budget` words.
+    pub fn step(&mut self, image: Image<'_>, budget: usize) -> Step {
+        self.notice_changes(image);
+        let mut budget = if self.restarts > MOST_RESTARTS { usize::MAX } else { budget.max(1) };
+        loop {
+            while let Some(id) = self.next {
+                if budget == 0 {
+                    return Step::More;
+                }
+                budget -= 1;
+                let word = Word::new(image.mem(), id);
+                let part = part_of(self.probes[self.current - 1]);
+                self.next = word.next(part.unwrap_or_default());
+                self.judge(word);
+            }
+            let Some(&hash) = self.probes[..self.len].get(self.current) else { return Step::Done };
+            if budget == 0 {
+                return Step::More;
+            }
+            budget = budget.saturating_sub(PROBE_COST);
+            self.next = image.forms().first_of(hash).map(|(_, first)| first);
+            self.current += 1;
+        }
+    }
+
+    /// The 16 best words, once the search is done: by distance, then those of more names, then by their bytes.
+    #[must_use]
+    pub fn words(&self) -> &[NearWord] {
+        &self.found[..self.count]
+    }
+
+    /// Begins the search again if the image has changed since the last step.
+    fn notice_changes(&mut self, image: Image<'_>) {
+        let epoch = image.epoch();
+        if self.begun && epoch == self.epoch {
+            return;
+        }
+        self.restarts += u32::from(self.begun);
+        (self.begun, self.epoch) = (true, epoch);
+        (self.len, self.current, self.next, self.count) = (0, 0, None, 0);
+        self.prepare(image);
+    }
+
+    /// Notes the parts to look up, and asks memory for the buckets that may have them.
+    fn prepare(&mut self, image: Image<'_>) {
+        let (typed, seed) = (self.typed, image.root().seed());
+        let typed = typed.get();
+        if typed.len() < LEAST {
+            return;
+        }
+        for chars in typed.len() - MOST..=typed.len() + MOST {
+            if typed.len().abs_diff(chars) <= most(typed.len(), chars) {
+                self.prepare_length(seed, chars);
+            }
+        }
+        for hash in &self.probes[..self.len] {
+            image.forms().buckets_of(*hash).iter().for_each(|bucket| bucket.prefetch_tags());
+        }
+    }
+
+    /// Notes the parts of words of so many characters that the typed word may have.
+    fn prepare_length(&mut self, seed: u64, chars: usize) {
+        let mut typed = self.typed;
+        let len = typed.get().len();
+        let ((parts, cuts), longer) = (cuts(chars), len.cast_signed() - chars.cast_signed());
+        let Some(last) = parts.checked_sub(1) else { return };
+        self.probe(seed, chars, 0, typed.get(), 0);
+        self.probe(seed, chars, last, typed.get(), longer);
+        let two = most(len, chars) == 2;
+        if two {
+            // One error before the middle part, and one after it.
+            for shift in (longer - 1).max(-1)..=(longer + 1).min(1) {
+                self.probe(seed, chars, 1, typed.get(), shift);
+            }
+        }
+        // An exchange at a cut leaves an error for the difference of lengths. Of three parts it leaves one, if it is
+        // the only error.
+        if two && longer.abs() <= 1 {
+            exchange(&mut typed, cuts[1], 0);
+            self.probe(seed, chars, 0, typed.get(), 0);
+            typed = self.typed;
+            exchange(&mut typed, cuts[2], longer);
+            self.probe(seed, chars, 2, typed.get(), longer);
+        } else if parts == 2 && longer == 0 {
+            exchange(&mut typed, cuts[1], 0);
+            self.probe(seed, chars, 1, typed.get(), 0);
+        }
+    }
+
+    /// Notes a part of words of so many characters, as it stands in `typed` if it is displaced by `shift`.
+    fn probe(&mut self, seed: u64, chars: usize, part: usize, typed: &[char], shift: isize) {
+        let (_, cuts) = cuts(chars);
+        let at = |cut: usize| cut.checked_add_signed(shift);
+        let (Some(from), Some(to)) = (at(cuts[part]), at(cuts[part + 1])) else { return };
+        let Some(letters) = typed.get(from..to) else { return };
+        self.probes[self.len] = self.of.hash_of_part(seed, chars, part, letters);
+        self.len += 1;
+    }
+
+    /// Keeps a word if it is near, and better than one of those kept.
+    fn judge(&mut self, word: Word<'_>) {
+        let (bytes, len) = (word.letters(), word.len());
+        let Some(chars) = Chars::<MOST_BYTES>::of(&bytes[..len]) else { return };
+        let (typed, chars) = (self.typed.get(), chars.get());
+        let Some(distance) = distance(typed, chars, most(typed.len(), chars.len())) else { return };
+        let [distance, count] = [u32::try_from(distance).unwrap_or(u32::MAX), word.count()];
+        let new = NearWord { distance, count, bytes, len };
+        let known = self.words().iter().any(|known| known.word() == new.word());
+        if distance == 0 || known || word.of() != self.of {
+            return;
+        }
+        let place = self.words().partition_point(|known| known.rank() < new.rank());
+        if place < MOST_FOUND {
+            self.count = (self.count + 1).min(MOST_FOUND);
+            self.found[place..self.count].rotate_right(1);
+            self.found[place] = new;
+        }
+    }
+}
+
+/// The greatest distance of words of so many characters.
+pub(crate) fn most(one: usize, other: usize) -> usize {
+    if one.min(other) < LONG { 1 } else { MOST }
+}
+
+/// Exchanges the characters at a cut that is displaced by `shift`, if both are there.
+fn exchange(typed: &mut Chars<MOST_CHARS>, cut: usize, shift: isize) {
+    let Some(after) = cut.checked_add_signed(shift) else { return };
+    if (1..typed.get().len()).contains(&after) {
+        typed.get_mut().swap(after - 1, after);
+    }
+}
