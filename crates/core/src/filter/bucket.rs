@@ -24,7 +24,7 @@ use crate::memory::tables::PAGE_LINES;
 use crate::memory::tables::TAILS_AT;
 
 use entry::record_of;
-pub(crate) use entry::{Entry, HOTTEST, LENGTH_BITS, MOST_COUNTED, Pattern};
+pub(crate) use entry::{Entry, HOTTEST, LENGTH_BITS, MOST_COUNTED, NOT_IN_WORDS, Pattern};
 pub(crate) use geometry::Geometry;
 
 /// Slots of a bucket. Four load to 95 % before a search fails; two only to 84 %.

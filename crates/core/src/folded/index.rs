@@ -193,8 +193,9 @@ impl<'m> Image<'m> {
     pub(crate) fn word_lines(self, indexed: &[Option<Indexed>; 2]) -> usize {
         let is_new = |(of, word): &(_, &[u8])| self.word(*of, word).is_none();
         let [first, second] = indexed.each_ref().map(|of| of.iter().flat_map(Indexed::words));
-        let own = first.clone().filter(is_new).count();
-        own + second.filter(is_new).filter(|word| first.clone().all(|own| own != *word)).count()
+        let own = first.clone().filter(is_new);
+        let others = second.filter(is_new).filter(|word| first.clone().all(|own| own != *word));
+        self.lines_of_words(own.chain(others).map(|(_, word)| word))
     }
 
     /// Enters a new record: its name and, for an entity, its folded name, its prefixes, its other forms and its words.

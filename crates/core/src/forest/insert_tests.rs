@@ -69,10 +69,10 @@ fn fails_cleanly(
 fn a_failed_insert_leaves_every_byte_as_it_was() {
     let heap = heap();
     let stamp = Some(Stamp { xmin: 10, cmin: 0 });
-    // Two entities, a tree, a version, and the words "parent", "child" and "name" take a line each.
+    // Two entities, a tree and a version take a line each, and the words "parent", "child" and "name" half a line.
     let new = edge(Some(b"t"), b"a parent's name", b"a child's name");
-    assert_eq!(fails_cleanly_until(&heap, new, stamp), 1 + 1 + 1 + 1 + 3);
-    assert_eq!(fails_cleanly_until(&heap, new, None), 1 + 1 + 1 + 3);
+    assert_eq!(fails_cleanly_until(&heap, new, stamp), 1 + 1 + 1 + 1 + 2);
+    assert_eq!(fails_cleanly_until(&heap, new, None), 1 + 1 + 1 + 2);
     // The lines of a name in pieces: 33, one full piece of 64, a last one of 17.
     let long = [b'x'; crate::records::record::INSIDE + 4088 + 1024];
     assert_eq!(fails_cleanly_until(&heap, edge(None, &long, &long), None), 33 + 64 + 17);
@@ -95,8 +95,8 @@ fn a_failed_insert_leaves_every_byte_as_it_was() {
             image(&heap).insert(&edge(None, parent, child), stamp).unwrap();
         }
         let another = fails_cleanly_until(&heap, edge(None, &name, b"another child"), None);
-        // With a line for the word "child".
-        assert_eq!(another, if to == 0 { 1 + 1 + 1 } else { 1 + 2 + 1 });
+        // The word "child" takes the half of a line that "another" left.
+        assert_eq!(another, if to == 0 { 1 + 1 } else { 1 + 2 });
         let own = fails_cleanly_until(&heap, edge(None, &name, &name), None);
         assert_eq!(own, 2);
     }
@@ -159,13 +159,13 @@ fn counted_entities_have_the_room_they_need_and_no_more() {
             assert_eq!(record.shape().lines, lines, "{i} rows");
         }
     }
-    // Two lines, and one for each of its four words without digits.
+    // Two lines, and half a line for each of its four words without digits.
     let own = edge(None, b"itself, and by only 27 bytes", b"itself, and by only 27 bytes");
     // The entity was not counted, yet has room for both of its slots.
     heap = self::heap();
     let degrees = Degrees::new(image(&heap), 8).unwrap();
     let insert = |image: Image<'_>| image.insert_counted(&own, &mut Recent::default(), &degrees);
-    assert_eq!(fails_cleanly(&heap, own, &insert), 2 + 4);
+    assert_eq!(fails_cleanly(&heap, own, &insert), 2 + 2);
     for _ in 0..5 {
         insert(image(&heap)).unwrap();
     }

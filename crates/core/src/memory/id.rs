@@ -69,11 +69,6 @@ handle!(
     VersionId,
     "v"
 );
-handle!(
-    /// A word of a vocabulary.
-    WordId,
-    "w"
-);
 
 /// The word that stands for a handle in memory; 0 is none.
 #[inline]
@@ -113,11 +108,51 @@ impl RecordId {
     }
 }
 
+/// A word of a vocabulary, or a free place for one: its line, and in the lowest bit the half of the line.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct WordId(NonZeroU32);
+
 impl WordId {
-    /// The handle of a word that was just allocated.
+    /// The handle in a word of memory; 0 is none.
     #[inline]
-    pub(crate) const fn at(line: NonZeroU32) -> Self {
-        Self(line)
+    pub(crate) const fn from_word(word: u32) -> Option<WordId> {
+        match NonZeroU32::new(word) {
+            Some(word) if word.get() > 1 => Some(WordId(word)),
+            _ => None,
+        }
+    }
+    /// The first half of a line that was just allocated.
+    pub(crate) fn at(line: NonZeroU32) -> WordId {
+        WordId::from_word(line.get() << 1).expect("a line number has 28 bits")
+    }
+    #[inline]
+    pub(crate) const fn line(self) -> u32 {
+        self.0.get() >> 1
+    }
+    /// 0 or 1.
+    #[inline]
+    pub(crate) const fn half(self) -> usize {
+        (self.0.get() & 1) as usize
+    }
+    /// The other half of the line.
+    pub(crate) const fn other(self) -> WordId {
+        match WordId::from_word(self.0.get() ^ 1) {
+            Some(other) => other,
+            None => self,
+        }
+    }
+}
+
+impl From<WordId> for NonZeroU32 {
+    #[inline]
+    fn from(id: WordId) -> NonZeroU32 {
+        id.0
+    }
+}
+
+impl fmt::Debug for WordId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "w{}/{}", self.line(), self.half())
     }
 }
 

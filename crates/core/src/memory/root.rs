@@ -13,7 +13,8 @@
 //!  44-59   the segments of the Bloom filters of windows: 128 each, u32
 //!  60-67   the segments of the Bloom filters of words: 64 each, u32
 //! 68-131   the directory of folded names: 1024 directory pages, u32 each
-//!    132   the table of forms: level u32, split u32, pages u32; the language u32; forms u64
+//!    132   the table of forms: level u32, split u32, pages u32; the language u32; forms u64;
+//!          the first free half of a line of words u32
 //! 133-196  the directory of forms: 1024 directory pages, u32 each
 //! 197-708  the owner's area: 4096 u64
 //!    709   the first line that is ever allocated
@@ -128,6 +129,8 @@ pub(crate) enum Field {
     FormsPages,
     /// The language by whose rules forms are made: see `folded/normal.rs`.
     Language,
+    /// The first half of a line that is free for a word: see `vocabulary/room.rs`.
+    FreeHalf,
     /// The next bucket to be ordered by temperature.
     Cool,
     /// The version first in the queue.
@@ -150,6 +153,7 @@ impl Field {
             Field::FormsSplit => 2 * LINE_BYTES + 4,
             Field::FormsPages => 2 * LINE_BYTES + 8,
             Field::Language => 2 * LINE_BYTES + 12,
+            Field::FreeHalf => 2 * LINE_BYTES + 24,
             Field::Chunks => 32,
             Field::Bump => 36,
             Field::Level => 40,

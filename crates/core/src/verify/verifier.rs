@@ -31,8 +31,8 @@ pub(crate) enum Owner {
     Rest,
     Block,
     Version,
-    /// A word of a vocabulary.
-    Word,
+    /// A word of a vocabulary, or two.
+    Words,
     Free,
 }
 

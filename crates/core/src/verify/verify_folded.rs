@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::filter::bucket::{Entry, MOST_COUNTED};
+use crate::filter::bucket::{Entry, MOST_COUNTED, NOT_IN_WORDS};
 use crate::filter::table::Filter;
 use crate::folded::folded_name::FoldedName;
 use crate::folded::forms::{FormKind, Forms, write_form};
@@ -47,7 +47,7 @@ impl<'m> Verifier<'m, '_> {
         if entry.is_folded() {
             met.forms.push((bucket, entry));
         } else if let Some(word) = entry.vocabulary() {
-            met.words.push((hash, word));
+            met.words.push((Hash(hash.0 & !NOT_IN_WORDS), word));
         } else if entry.has_line() {
             met.places += 1;
         } else {

@@ -19,7 +19,8 @@
 //!  I14  the Bloom filters let the items of every folded name pass, the next ones those of buckets already
 //!       swept; all count their bits
 //!  I15  a word of a vocabulary counts the names that have it, is found from one entry, and is in the chain of each of
-//!       its parts; chains are linked both ways and have no other words
+//!       its parts; chains are linked both ways and have no other words; the
+//!       free halves of lines are in their list
 //! ```
 //!
 //! Nothing here trusts the data that it checks: a wild handle is reported, not followed. The check takes three bytes a

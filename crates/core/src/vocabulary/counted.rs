@@ -9,22 +9,36 @@
 use crate::Image;
 use crate::filter::bucket::{Entry, Pattern, Place};
 use crate::filter::table::Filter;
+use crate::memory::casts::index;
 use crate::memory::hash::Hash;
 use crate::memory::id::WordId;
 use crate::vocabulary::letters::{Letters, Vocabulary};
+use crate::vocabulary::room;
 use crate::vocabulary::word::{MOST_COUNTED, Word};
 
 impl Filter<'_> {
-    /// The entries of the hash of a word, with the words that they lead to.
-    pub(crate) fn words_of(self, hash: Hash) -> impl Iterator<Item = (Place, WordId)> {
-        self.places(hash, move |second| Pattern::of_word(hash, second))
-            .filter_map(move |place| Some((place, self.get(place).vocabulary()?)))
+    /// The first entry of a word's or part's hash that leads to a word which `is` the right one.
+    #[inline]
+    fn find_word(self, hash: Hash, is: impl Fn(WordId) -> bool) -> Option<(Place, WordId)> {
+        let (first, second) = self.geometry().buckets_of(hash);
+        for (bucket, is_second) in [(first, false), (second, true)] {
+            let entries = self.bucket(bucket);
+            let mut found = entries.agreeing(Pattern::of_word(hash, is_second));
+            while found != 0 {
+                let slot = index(found.trailing_zeros());
+                found &= found - 1;
+                if let Some(word) = entries.get(slot).vocabulary().filter(|word| is(*word)) {
+                    return Some((Place { bucket, slot }, word));
+                }
+            }
+        }
+        None
     }
 
     /// The first word of a part's chain, and the entry that leads to it.
     #[inline]
     pub(crate) fn first_of(self, part: Hash) -> Option<(Place, WordId)> {
-        self.words_of(part).next()
+        self.find_word(part, |_| true)
     }
 
     fn enter_word(self, hash: Hash, word: WordId, later: usize) -> bool {
@@ -54,11 +68,9 @@ impl<'m> Image<'m> {
     /// A word of a vocabulary, and the entry that leads to it.
     pub(crate) fn word(self, of: Vocabulary, letters: &[u8]) -> Option<(Place, Word<'m>)> {
         let hash = of.hash(self.root().seed(), letters);
-        let mut words = self.forms().words_of(hash);
-        words.find_map(|(place, id)| {
-            let word = Word::new(self.mem(), id);
-            word.is(of, letters).then_some((place, word))
-        })
+        let mem = self.mem();
+        let found = self.forms().find_word(hash, |id| Word::new(mem, id).is(of, letters));
+        found.map(|(place, id)| (place, Word::new(mem, id)))
     }
 
     /// Counts one more name for each of its distinct words; `later` is as in
@@ -90,6 +102,15 @@ impl<'m> Image<'m> {
                 count => word.set_count(count - 1),
             }
         }
+    }
+
+    /// Lines that new words will take.
+    pub(crate) fn lines_of_words<'w>(self, words: impl Iterator<Item = &'w [u8]>) -> usize {
+        let (mut whole, mut halves) = (0, 0);
+        for letters in words.filter_map(Letters::of) {
+            *(if letters.are_short() { &mut halves } else { &mut whole }) += 1;
+        }
+        room::lines_of(self.mem(), whole, halves)
     }
 
     fn count_word(self, of: Vocabulary, letters: &[u8], later: usize) -> bool {

@@ -9,17 +9,22 @@ pub(crate) const MOST: usize = 2;
 pub(crate) const MOST_CHARS: usize = MOST_BYTES + MOST;
 /// More than any distance that is told.
 const FAR: u8 = MOST as u8 + 1;
+/// The cells of a row of the matrix that are near its diagonal, and one on either side that is far.
+const CELLS: usize = 2 * MOST + 3;
+/// The cell of the diagonal.
+const MIDDLE: usize = MOST + 1;
 
-/// The distance of two words of up to [`MOST_CHARS`] characters, if it is at most `most`, which is 1 or 2.
-pub(crate) fn distance(mut a: &[char], mut b: &[char], most: usize) -> Option<usize> {
+/// The distance of two words, if it is at most `most`, which is 1 or 2.
+#[inline]
+pub(crate) fn distance<T: Copy + PartialEq>(a: &[T], b: &[T], most: usize) -> Option<usize> {
     if a.len().abs_diff(b.len()) > most {
         return None;
     }
     // Equal ends cost nothing.
     let same = a.iter().zip(b).take_while(|(a, b)| a == b).count();
-    (a, b) = (&a[same..], &b[same..]);
+    let (a, b) = (&a[same..], &b[same..]);
     let same = a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count();
-    (a, b) = (&a[..a.len() - same], &b[..b.len() - same]);
+    let (a, b) = (&a[..a.len() - same], &b[..b.len() - same]);
     // One error reaches two characters.
     if most == 1 && a.len().max(b.len()) > 2 {
         return None;
@@ -27,28 +32,33 @@ pub(crate) fn distance(mut a: &[char], mut b: &[char], most: usize) -> Option<us
     between(a, b).filter(|distance| *distance <= most)
 }
 
-/// The distance by rows of the matrix, of which only the cells near the diagonal are filled.
-fn between(a: &[char], b: &[char]) -> Option<usize> {
-    let first = std::array::from_fn(|j| u8::try_from(j).unwrap_or(FAR).min(FAR));
-    let (mut before, mut above): ([u8; MOST_CHARS + 1], _) = ([FAR; MOST_CHARS + 1], first);
-    for (i, &letter) in a.iter().enumerate() {
-        let (from, to) = (i.saturating_sub(MOST), (i + MOST + 1).min(b.len()));
-        let mut row = [FAR; MOST_CHARS + 1];
-        row[0] = first[i + 1];
-        let mut least = row[0];
-        for j in from..to {
-            let changed = above[j] + u8::from(letter != b[j]);
-            let mut best = changed.min(above[j + 1] + 1).min(row[j] + 1).min(FAR);
-            if i > 0 && j > 0 && letter == b[j - 1] && a[i - 1] == b[j] {
-                best = best.min(before[j - 1] + 1);
+/// The distance by the cells near the diagonal: the cell of row `i` and column `j` is at `MIDDLE + j - i`.
+fn between<T: Copy + PartialEq>(a: &[T], b: &[T]) -> Option<usize> {
+    let mut before = [FAR; CELLS];
+    // Row 0: as many errors as columns.
+    let mut above = [FAR; CELLS];
+    (0..=MOST).zip(0..).for_each(|(j, errors)| above[MIDDLE + j] = errors);
+    for i in 1..=a.len() {
+        let mut row = [FAR; CELLS];
+        for cell in 1..CELLS - 1 {
+            let Some(j) = (i + cell).checked_sub(MIDDLE).filter(|j| *j <= b.len()) else {
+                continue;
+            };
+            let mut best = above[cell + 1].min(row[cell - 1]) + 1;
+            if j > 0 {
+                let same = a[i - 1] == b[j - 1];
+                best = best.min(above[cell] + u8::from(!same));
+                if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                    best = best.min(before[cell] + 1);
+                }
             }
-            row[j + 1] = best;
-            least = least.min(best);
+            row[cell] = best.min(FAR);
         }
-        if least == FAR && above.iter().all(|cell| *cell == FAR) {
+        if row == [FAR; CELLS] && above == row {
             return None;
         }
         (before, above) = (above, row);
     }
-    Some(usize::from(above[b.len()]))
+    let last = (MIDDLE + b.len()).checked_sub(a.len()).filter(|cell| *cell < CELLS)?;
+    Some(usize::from(above[last]))
 }

@@ -8,12 +8,15 @@
 //!    s c a | b i e s           c a r | c i n | o m a
 //! ```
 
+use crate::filter::bucket::NOT_IN_WORDS;
 use crate::memory::hash::Hash;
 use crate::records::label::label_of;
 
 /// Bytes of the shortest word and of the longest.
 const LEAST_BYTES: usize = 3;
 pub(crate) const MOST_BYTES: usize = 36;
+/// Bytes of the longest word that takes half a line.
+pub(crate) const MOST_SHORT: usize = 12;
 /// Characters of the shortest word with parts: shorter ones are near no word that is looked for.
 const LEAST: usize = 3;
 /// Characters from which a word has three parts, and is found with two errors.
@@ -55,7 +58,7 @@ impl Vocabulary {
 
     /// The hash of a word.
     pub(crate) fn hash(self, seed: u64, word: &[u8]) -> Hash {
-        Hash(Hash::of_word(self.seed(seed), word).0 & !OF_PART)
+        Hash(Hash::of_word(self.seed(seed), word).0 & !(OF_PART | NOT_IN_WORDS))
     }
 
     /// The hash of a part of words of so many characters.
@@ -66,7 +69,7 @@ impl Vocabulary {
             let piece = three.iter().fold(0, |piece, one| piece << CHAR_BITS | u64::from(*one));
             all.and(Hash(piece << 1))
         });
-        Hash(all.0 & !PART_BITS | OF_PART | (part as u64) << PART_SHIFT)
+        Hash(all.0 & !(PART_BITS | NOT_IN_WORDS) | OF_PART | (part as u64) << PART_SHIFT)
     }
 }
 
@@ -152,6 +155,11 @@ impl<'w> Letters<'w> {
             return None;
         }
         Some(Letters { bytes, chars: Chars::of(bytes)? })
+    }
+
+    /// Whether they are few enough for half a line.
+    pub(crate) fn are_short(&self) -> bool {
+        self.bytes.len() <= MOST_SHORT && self.chars.len < LONG
     }
 
     /// The hashes of its parts.

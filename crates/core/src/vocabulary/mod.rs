@@ -8,6 +8,7 @@ pub(crate) mod counted;
 pub(crate) mod distance;
 pub(crate) mod letters;
 pub(crate) mod near;
+pub(crate) mod room;
 pub(crate) mod word;
 
 #[cfg(test)]

@@ -67,6 +67,8 @@ impl NearWord {
 pub struct Near {
     of: Vocabulary,
     typed: Chars<MOST_CHARS>,
+    /// Its bytes, if it is ASCII.
+    ascii: Option<([u8; MOST_CHARS], usize)>,
     /// The parts to look up; those before `current` are done.
     probes: [Hash; MOST_PROBES],
     len: usize,
@@ -95,6 +97,7 @@ impl Near {
         Near {
             of: Vocabulary::Names,
             typed: Chars::NONE,
+            ascii: None,
             probes: [Hash(0); MOST_PROBES],
             len: 0,
             current: 0,
@@ -111,6 +114,15 @@ impl Near {
     pub fn begin(&mut self, of: Vocabulary, word: &[u8]) {
         self.of = of;
         self.typed = Chars::of(word).unwrap_or(Chars::NONE);
+        let mut ascii = [0; MOST_CHARS];
+        self.ascii = ascii
+            .get_mut(..word.len())
+            .filter(|_| word.is_ascii())
+            .map(|room| {
+                room.copy_from_slice(word);
+                word.len()
+            })
+            .map(|len| (ascii, len));
         (self.len, self.current, self.next, self.count) = (0, 0, None, 0);
         (self.begun, self.restarts) = (false, 0);
     }
@@ -216,14 +228,14 @@ impl Near {
 
     /// Keeps a word if it is near, and better than one of those kept.
     fn judge(&mut self, word: Word<'_>) {
-        let (bytes, len) = (word.letters(), word.len());
-        let Some(chars) = Chars::<MOST_BYTES>::of(&bytes[..len]) else { return };
-        let (typed, chars) = (self.typed.get(), chars.get());
-        let Some(distance) = distance(typed, chars, most(typed.len(), chars.len())) else { return };
+        let (bytes, len) = word.letters();
+        let Some(distance) = self.distance(&bytes[..len]).filter(|distance| *distance > 0) else {
+            return;
+        };
         let [distance, count] = [u32::try_from(distance).unwrap_or(u32::MAX), word.count()];
         let new = NearWord { distance, count, bytes, len };
         let known = self.words().iter().any(|known| known.word() == new.word());
-        if distance == 0 || known || word.of() != self.of {
+        if known || word.of() != self.of {
             return;
         }
         let place = self.words().partition_point(|known| known.rank() < new.rank());
@@ -232,6 +244,20 @@ impl Near {
             self.found[place..self.count].rotate_right(1);
             self.found[place] = new;
         }
+    }
+
+    /// How far a word is from the typed one, if it is near.
+    #[inline]
+    fn distance(&self, word: &[u8]) -> Option<usize> {
+        // Bytes of ASCII are characters.
+        if let Some((typed, len)) = &self.ascii
+            && word.is_ascii()
+        {
+            return distance(&typed[..*len], word, most(*len, word.len()));
+        }
+        let chars = Chars::<MOST_BYTES>::of(word)?;
+        let (typed, chars) = (self.typed.get(), chars.get());
+        distance(typed, chars, most(typed.len(), chars.len()))
     }
 }
 

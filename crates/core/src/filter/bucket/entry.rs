@@ -6,7 +6,7 @@
 //!  name       | fingerprint  | hash| line of the record| heat|   (none)        |
 //!  folded     | fingerprint  |1 s h| line of a record  | hash| hash            |
 //!  place      | fingerprint  |3 s h| line of a block   | hash| hash            |
-//!  word       | fingerprint  |0 s h| line of a word      | hash| hash            |
+//!  word       | fingerprint  |0 s h| line of a word, half| hash| hash            |
 //!  prefix     | fingerprint  |2 h h| hash       | count      | count | lengths |
 //!             +--------------------+-----------------------+------------------+
 //!  bits         12              4    28 (26)             4 (6)  16 (4)  (12)
@@ -16,14 +16,15 @@
 //! whose names fold to it, or to the block that lists them; a *place* leads from a folded name and one of its records to
 //! the block that lists the record (see folded/listed.rs); a *prefix* says how many names begin with these words, and how long
 //! they are (see folded/index.rs). A *word* leads to a word of the vocabulary, by itself or by one of its parts: the
-//! upper bits of the hash tell which (see vocabulary/letters.rs). Names have a separate table. The hash of a folded name or a
+//! upper bits of the hash tell which (see vocabulary/letters.rs). Its entry has a bit of the hash less, where it says in
+//! which half of its line the word is: that bit of the hash is always 0. Names have a separate table. The hash of a folded name or a
 //! prefix must be known without a record when the entry moves. A prefix keeps 28 bits of it. A
 //! folded name keeps bits 7 to 27, and `s`, whether it is in its second bucket: the bucket's number
 //! has the 7 bits below.
 
 use crate::memory::casts::halves;
 use crate::memory::hash::Hash;
-use crate::memory::id::{LINE_BITS, RecordId, WordId};
+use crate::memory::id::{LINE_BITS, RecordId, WordId, to_word};
 
 const TAG_SHIFT: u32 = 48;
 const WORD_SHIFT: u32 = 16;
@@ -39,6 +40,11 @@ const SECOND: u64 = 1 << 49;
 /// The hash of a folded name is in three places: 1 bit of its tag, 4 of its word, 16 of its tail.
 const FOLDED_TAG: u64 = 1 << 48;
 const FOLDED_LOW: u64 = (1 << 20) - 1;
+/// The half of a word's line, in the place of the uppermost of these bits of the hash.
+const HALF_SHIFT: u32 = 19;
+const HALF: u64 = 1 << HALF_SHIFT;
+/// The bit of the hash that a word's entry has no room for. No bucket's number has it.
+pub(crate) const NOT_IN_WORDS: u64 = 1 << (HALF_SHIFT + KNOWN_BITS);
 /// Bits of a prefix for the lengths of names.
 pub(crate) const LENGTH_BITS: u32 = 12;
 const COUNT_BITS: u32 = 10;
@@ -54,6 +60,8 @@ const KINDS: u64 = FOLDED | PREFIX;
 const PREFIX_BITS: u64 = u64::MAX << (LENGTH_BITS + COUNT_BITS);
 
 const _: () = assert!(LINE_BITS + HEAT_BITS == 32);
+const _: () = assert!(HALF_SHIFT + 1 == WORD_SHIFT + HEAT_BITS, "the half is below the line");
+const _: () = assert!(HALF_SHIFT + KNOWN_BITS >= crate::filter::directory::MOST_LEVEL);
 const _: () = assert!(TAG_SHIFT == 48, "equal_tags() compares the upper bits");
 const _: () = assert!(FINGERPRINT_SHIFT + crate::memory::hash::FINGERPRINT_BITS == 64);
 const _: () =
@@ -85,9 +93,9 @@ impl Entry {
         Entry(Entry::folded(hash, block).0 | PLACE)
     }
 
-    /// The entry of a word or of a part, in its first bucket.
+    /// The entry of a word or of a part, in its first bucket. The hash has no bit [`NOT_IN_WORDS`].
     pub(crate) fn of_word(hash: Hash, word: WordId) -> Entry {
-        Entry(Entry::folded_bits(hash) | u64::from(word.line()) << (WORD_SHIFT + HEAT_BITS))
+        Entry(Entry::folded_bits(hash) & !HALF | u64::from(to_word(Some(word))) << HALF_SHIFT)
     }
 
     /// The fingerprint and the hash of a folded name, where they are in its entry.
@@ -183,11 +191,12 @@ impl Entry {
     /// The word that an entry of a table of forms leads to; none if the entry is something else.
     #[inline]
     pub(crate) fn vocabulary(self) -> Option<WordId> {
-        WordId::from_word(self.line()).filter(|_| self.0 & KINDS == 0)
+        let id = halves(self.0 >> HALF_SHIFT).0 & ((2 << LINE_BITS) - 1);
+        WordId::from_word(id).filter(|_| self.0 & KINDS == 0)
     }
 
     /// What an entry tells of the hash of a folded name or a prefix in that bucket: all that a
-    /// [`Geometry`](super::Geometry) needs.
+    /// [`Geometry`](super::Geometry) needs. In that of a word the bit [`NOT_IN_WORDS`] has no meaning.
     pub(crate) fn hash_in(self, bucket: u32) -> Hash {
         let fingerprint = self.0 >> FINGERPRINT_SHIFT;
         let first = if self.has_line() {
@@ -268,7 +277,7 @@ impl Pattern {
     #[inline]
     pub(crate) fn of_word(hash: Hash, second: bool) -> Pattern {
         let Pattern { mask, bits } = Pattern::folded(hash, second);
-        Pattern { mask, bits: bits & !KINDS }
+        Pattern { mask: mask & !HALF, bits: bits & !(KINDS | HALF) }
     }
 
     /// Matches a prefix of that hash, by 40 bits of it. Two prefixes with the same 40 bits share an entry.
