@@ -12,8 +12,8 @@ use std::collections::BTreeSet;
 use std::ptr::null_mut;
 
 use cftrag_core::{
-    Edge, HeapMemory, Hint, Image, Interruptible, LABELS, Prefix, Reader, Recogniser, Seek, Stamp,
-    Step, View, Visibility, Walk,
+    Edge, HeapMemory, Hint, Image, Interruptible, LABELS, Near, Prefix, Reader, Recogniser, Seek,
+    Stamp, Step, View, Visibility, Vocabulary, Walk,
 };
 
 struct Counting;
@@ -164,6 +164,20 @@ fn a_step_of_a_walk_with_labels_allocates_nothing() {
         assert!((2..20).contains(&asked), "{asked} times asked");
         // The labels that are not the smallest take no memory.
         assert!(walk.bytes() < 4 << 20, "{} bytes", walk.bytes());
+    }
+}
+
+#[test]
+fn a_step_of_a_search_for_near_words_allocates_nothing() {
+    let heap = world();
+    let image = Image::open(&heap).unwrap();
+    let (names, labels) = (Vocabulary::Names, Vocabulary::Labels);
+    for (of, typed, count) in [(names, "chlid", 1), (labels, "childx", 1), (labels, "hobb", 0)] {
+        let mut near = Near::new();
+        near.begin(of, typed.as_bytes());
+        while step(|| near.step(image, 1)) == Step::More {}
+        assert_eq!(near.words().len(), count, "{typed}");
+        assert!(near.words().iter().all(|near| near.word() == b"child"));
     }
 }
 

@@ -25,7 +25,7 @@ fn new_walk() -> Walk {
 /// The answer from an image of these edges, checked against the oracle's.
 fn context(edges: &[(&str, &str, &str)], entity: &str, up: u32, down: u32) -> Vec<Answer> {
     let edges: Vec<Triple> = edges.iter().map(|&(t, p, c)| triple(t, p, c)).collect();
-    let heap = heap(1);
+    let heap = heap(2);
     let image = Image::open(&heap).unwrap();
     for edge in &edges {
         image.insert(&as_edge(edge), None).unwrap();

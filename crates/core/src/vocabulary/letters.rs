@@ -9,6 +9,7 @@
 //! ```
 
 use crate::filter::bucket::NOT_IN_WORDS;
+use crate::memory::casts::{halves, index, wide};
 use crate::memory::hash::Hash;
 use crate::records::label::label_of;
 
@@ -63,20 +64,20 @@ impl Vocabulary {
 
     /// The hash of a part of words of so many characters.
     pub(crate) fn hash_of_part(self, seed: u64, chars: usize, part: usize, of: &[char]) -> Hash {
-        let place = Hash((chars as u64) << 8 | (part as u64) << 1);
+        let place = Hash(wide(chars) << 8 | wide(part) << 1);
         let begin = Hash(self.seed(seed)).and(place);
         let all = of.chunks(3).fold(begin, |all, three| {
             let piece = three.iter().fold(0, |piece, one| piece << CHAR_BITS | u64::from(*one));
             all.and(Hash(piece << 1))
         });
-        Hash(all.0 & !(PART_BITS | NOT_IN_WORDS) | OF_PART | (part as u64) << PART_SHIFT)
+        Hash(all.0 & !(PART_BITS | NOT_IN_WORDS) | OF_PART | wide(part) << PART_SHIFT)
     }
 }
 
 /// The part that a hash is of; none if it is that of a word.
 pub(crate) fn part_of(hash: Hash) -> Option<usize> {
-    let part = (hash.0 & PART_BITS) >> PART_SHIFT;
-    (hash.0 & OF_PART != 0).then_some(usize::from(u8::try_from(part).unwrap_or(0)))
+    let part = index(halves((hash.0 & PART_BITS) >> PART_SHIFT).0);
+    (hash.0 & OF_PART != 0).then_some(part)
 }
 
 /// How many parts a word of so many characters has, and the cuts between them, from its beginning to its end.
@@ -99,15 +100,15 @@ pub(crate) fn most_entries(bytes: usize) -> u32 {
 
 /// Whether a vocabulary has this word: serial numbers would make chains as long as the vocabulary.
 pub(crate) fn is_word(bytes: &[u8]) -> bool {
-    let (mut digits, mut others) = (false, false);
-    for byte in bytes {
-        digits |= byte.is_ascii_digit();
-        others |= !byte.is_ascii();
-    }
-    if digits || !(LEAST_BYTES..=MOST_BYTES).contains(&bytes.len()) {
+    if !(LEAST_BYTES..=MOST_BYTES).contains(&bytes.len()) {
         return false;
     }
-    !others || std::str::from_utf8(bytes).is_ok_and(|word| !word.contains(char::is_numeric))
+    // Most words are ASCII letters only.
+    if bytes.iter().all(u8::is_ascii_lowercase) {
+        return true;
+    }
+    !bytes.iter().any(u8::is_ascii_digit)
+        && std::str::from_utf8(bytes).is_ok_and(|word| !word.contains(char::is_numeric))
 }
 
 /// Up to `MOST` characters.

@@ -9,9 +9,9 @@
 //!                  craccinomma   the middle part, displaced by one
 //! ```
 //!
-//! The exception is an exchange of the two characters at a cut, which harms both parts. So these two are exchanged back,
-//! and then a part beside the cut is as it was: the first part before the first cut, or the last part after the last
-//! cut, whatever the other error does. The lengths that the word may have are tried one after the other.
+//! The exception is an exchange of the two characters at a cut, which harms both parts. So these two are exchanged
+//! back, and then a part beside the cut is as it was: the first part before the first cut, or the last part after the
+//! last cut, whatever the other error does. The lengths that the word may have are tried one after the other.
 //!
 //! Promises: a step allocates nothing, and ends after about as many words as asked, however long a chain is; a search
 //! begins again if the image changed, and after eight times is done in one step.
@@ -30,8 +30,8 @@ use crate::vocabulary::word::Word;
 const LEAST: usize = 4;
 /// The most words that are found.
 pub(crate) const MOST_FOUND: usize = 16;
-/// The most parts that are looked up: of five lengths, the first and the last, the middle one at nine places in all, and
-/// two exchanges for each of three lengths.
+/// The most parts that are looked up: of five lengths, the first and the last, the middle one at nine places in all,
+/// and two exchanges for each of three lengths.
 const MOST_PROBES: usize = 5 * 2 + 9 + 2 * 3;
 /// What looking up a part costs, in words: two buckets.
 const PROBE_COST: usize = 2;

@@ -3,9 +3,12 @@
 use proptest::prelude::*;
 
 use super::distance::{MOST_CHARS, distance};
-use super::letters::{Chars, Vocabulary};
+use super::letters::{Chars, Letters, Vocabulary};
 use super::near::{MOST_FOUND, Near, most};
 use super::word::{MOST_COUNTED, Word};
+use crate::filter::bucket::Entry;
+use crate::memory::hash::Kind;
+use crate::memory::root::{Counter, Field};
 use crate::{Edge, Fate, HeapMemory, Image, Stamp, Step};
 
 fn heap(bytes: usize) -> HeapMemory {
@@ -275,4 +278,57 @@ fn a_word_of_very_many_names_stays() {
     assert_eq!(image.count_of(Vocabulary::Names, b"carcinoma"), MOST_COUNTED);
     assert_eq!(image.count_of(Vocabulary::Names, b"three"), 0);
     verify(image);
+}
+
+#[test]
+fn a_name_whose_words_find_no_room_leaves_none() {
+    let heap = heap(1 << 18);
+    let image = Image::open(&heap).unwrap();
+    insert(image, "lungs", 10);
+    let record = image.key(Kind::Entity, b"lungs").record.unwrap();
+    let seed = image.root().seed();
+    let letters = Letters::of(b"carcinoma").unwrap();
+    let own = Vocabulary::Names.hash(seed, b"carcinoma");
+    for hash in letters.parts(Vocabulary::Names, seed).map(|(_, hash)| hash).chain([own]) {
+        // Eight entries with one hash: no split separates them.
+        for _ in 0..8 {
+            assert!(image.forms().enter(hash, Entry::folded(hash, record), 0));
+        }
+        let (before, bytes) = (image.root().count(Counter::Forms), image.stats().bytes_used);
+        let edge = Edge { tree: None, parent: b"+", child: b"heart lung carcinoma" };
+        assert!(image.insert(&edge, None).is_err());
+        assert_eq!(image.root().count(Counter::Forms), before);
+        assert!(image.stats().bytes_used.abs_diff(bytes) % (64 * 64) == 0, "pages of splits only");
+        assert_eq!(image.count_of(Vocabulary::Names, b"lung"), 1);
+        assert_eq!(image.count_of(Vocabulary::Names, b"heart"), 0);
+        let places: Vec<_> = image.forms().folded_entries(hash).collect();
+        places.iter().for_each(|(place, _)| image.forms().set(*place, Entry::NONE));
+        verify(image);
+    }
+}
+
+#[test]
+fn each_part_of_the_invariant_is_checked() {
+    let broken = |harm: &dyn Fn(Image<'_>, Word<'_>)| {
+        let heap = heap(1 << 18);
+        let image = Image::open(&heap).unwrap();
+        for name in ["carcinoma", "carcinomas", "carcinomb", "one"] {
+            insert(image, name, 10);
+        }
+        harm(image, image.word(Vocabulary::Names, b"carcinoma").unwrap().1);
+        let mut broken = Vec::new();
+        image.verify(&mut |problem| broken.push(problem.invariant));
+        broken.dedup();
+        broken
+    };
+    assert_eq!(broken(&|_, _| {}), []);
+    assert_eq!(broken(&|_, word| word.set_count(1)), [15]);
+    assert_eq!(broken(&|image, word| word.unlink(image.mem(), 0)), [15]);
+    assert_eq!(broken(&|image, word| word.link(image.mem(), 2, word.id())), [15]);
+    assert_eq!(broken(&|image, _| image.root().set(Field::FreeHalf, 0)), [15]);
+    let forget = |image: Image<'_>, _: Word<'_>| {
+        let (place, _) = image.word(Vocabulary::Names, b"carcinomb").unwrap();
+        image.forms().set(place, Entry::NONE);
+    };
+    assert!(broken(&forget).contains(&15));
 }
