@@ -114,15 +114,12 @@ impl Near {
     pub fn begin(&mut self, of: Vocabulary, word: &[u8]) {
         self.of = of;
         self.typed = Chars::of(word).unwrap_or(Chars::NONE);
-        let mut ascii = [0; MOST_CHARS];
-        self.ascii = ascii
-            .get_mut(..word.len())
-            .filter(|_| word.is_ascii())
-            .map(|room| {
-                room.copy_from_slice(word);
-                word.len()
-            })
-            .map(|len| (ascii, len));
+        let mut room = [0; MOST_CHARS];
+        self.ascii = None;
+        if let Some(ascii) = room.get_mut(..word.len()).filter(|_| word.is_ascii()) {
+            ascii.copy_from_slice(word);
+            self.ascii = Some((room, word.len()));
+        }
         (self.len, self.current, self.next, self.count) = (0, 0, None, 0);
         (self.begun, self.restarts) = (false, 0);
     }
