@@ -24,8 +24,9 @@ mod walk;
 
 pub use filter::counters::Counters;
 pub use filter::temperature::hottest::Hot;
-pub use folded::forms::{FormKind, may_be_of, normalise, write_form, write_window};
+pub use folded::forms::{FormKind, may_be_of, write_form, write_window};
 pub use folded::normal::Language;
+pub use folded::normaliser::normalise;
 pub use folded::pieces::Words;
 pub use folded::plain::plain;
 pub use folded::words::{MOST_BYTES, MOST_WORDS, fold, fold_name};

@@ -16,7 +16,8 @@
 
 use crate::Image;
 use crate::folded::normal::{self, Language};
-use crate::folded::words::{self, MOST_WORDS, TOO_LONG};
+use crate::folded::normaliser::{MOST_FOLDED, Normaliser};
+use crate::folded::words::{self, MOST_WORDS};
 use crate::memory::casts::word;
 use crate::memory::hash::Hash;
 use crate::memory::root::{Field, Root};
@@ -29,8 +30,6 @@ use crate::vocabulary::letters::{is_word, most_entries};
 pub(crate) const LISTED: u32 = 2;
 /// Bytes of the longest joined form, and of all words of an unordered one.
 pub(crate) const MOST_LETTERS: usize = 255;
-/// Bytes of the longest folded word of which there is a normal form.
-const MOST_FOLDED: usize = 4 * MOST_LETTERS;
 /// Bytes of the shortest joined form.
 pub(crate) const LEAST_LETTERS: usize = 3;
 /// Bytes of the shortest joined form that texts may cut into other words than the name does.
@@ -75,15 +74,6 @@ impl FormKind {
     }
 }
 
-/// Appends the normal form of a folded word, or what is in no name if the word is too long for one.
-pub fn normalise(language: Language, folded: &[u8], to: &mut Vec<u8>) {
-    if folded.len() > MOST_FOLDED {
-        to.extend_from_slice(TOO_LONG);
-    } else {
-        normal::normalise(language, folded, to);
-    }
-}
-
 /// Where a form is in the table, and its beginning: a hash, and the bit for this name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Form {
@@ -102,10 +92,24 @@ pub(crate) fn hash_of_beginning(seed: u64, letters: &[u8]) -> Option<Hash> {
 }
 
 /// The bit of a beginning for joined forms of that many bytes.
+#[inline]
 pub(crate) fn bit_of_length(letters: usize) -> u32 {
-    let above = LENGTHS.iter().skip(1).filter(|from| letters >= **from).count();
-    1 << above
+    BITS[letters.min(MOST_LETTERS)]
 }
+
+/// The bits by length.
+static BITS: [u32; MOST_LETTERS + 1] = {
+    let (mut bits, mut len) = ([1; MOST_LETTERS + 1], 0);
+    while len <= MOST_LETTERS {
+        let mut above = 1;
+        while above < LENGTHS.len() && len >= LENGTHS[above] {
+            bits[len] = 1 << above;
+            above += 1;
+        }
+        len += 1;
+    }
+    bits
+};
 
 /// The sum of some words' hashes, in any order, and the smallest of them.
 #[derive(Clone, Copy, Debug, Default)]
@@ -146,21 +150,37 @@ impl Sum {
 /// The normal words of a name, in its order: their letters, and where each ends.
 #[derive(Debug, Default)]
 pub(crate) struct NormalWords {
+    normaliser: Normaliser,
     letters: Vec<u8>,
     ends: Vec<usize>,
 }
 
 impl NormalWords {
+    /// One that keeps no words.
+    fn of(language: Language) -> NormalWords {
+        NormalWords { normaliser: Normaliser::of(language), ..NormalWords::default() }
+    }
+
     /// One that takes no more memory.
     pub(crate) fn with_room() -> NormalWords {
         let letters = Vec::with_capacity(MOST_LETTERS + MOST_FOLDED);
-        NormalWords { letters, ends: Vec::with_capacity(MOST_WORDS) }
+        NormalWords {
+            normaliser: Normaliser::default(),
+            letters,
+            ends: Vec::with_capacity(MOST_WORDS),
+        }
+    }
+
+    /// Sets the language, and makes room for words to keep.
+    pub(crate) fn speak(&mut self, language: Language) {
+        self.normaliser.speak(language);
     }
 
     /// Reads a name; `false` if it has no forms.
     pub(crate) fn read(&mut self, language: Language, name: &[u8]) -> bool {
         self.letters.clear();
         self.ends.clear();
+        debug_assert_eq!(self.normaliser.language(), language);
         let (mut has_letters, mut is_short) = (false, true);
         let count = words::each_folded(name, |bytes, word| {
             let from = self.letters.len();
@@ -168,7 +188,7 @@ impl NormalWords {
                 return;
             }
             is_short &= word.len() <= MOST_FOLDED;
-            normalise(language, &bytes[word], &mut self.letters);
+            self.normaliser.normalise(&bytes[word], &mut self.letters);
             has_letters |= self.letters[from..].iter().any(|byte| !byte.is_ascii_digit());
             if self.letters.len() > from {
                 self.ends.push(self.letters.len());
@@ -285,7 +305,7 @@ pub fn write_window(kind: FormKind, language: Language, words: &[&[u8]], to: &mu
 /// Whether so many words of a text may be a name that has the same form: see [`LEAST_CUT`].
 #[must_use]
 pub fn may_be_of(kind: FormKind, language: Language, name: &[u8], words: usize) -> bool {
-    let mut own = NormalWords::default();
+    let mut own = NormalWords::of(language);
     kind != FormKind::Joined || own.read(language, name) && own.may_be_of(words)
 }
 
@@ -295,7 +315,7 @@ pub fn write_form(kind: FormKind, language: Language, name: &[u8], to: &mut Vec<
     if kind == FormKind::Folded {
         return words::fold_name(name, to);
     }
-    let mut words = NormalWords::default();
+    let mut words = NormalWords::of(language);
     words.read(language, name) && words.write(kind, language, to)
 }
 
@@ -310,7 +330,8 @@ impl Forms {
     pub(crate) fn of(root: Root<'_>, name: &[u8]) -> Forms {
         // Room for most names, so that it does not grow.
         let (letters, ends) = (Vec::with_capacity(64), Vec::with_capacity(8));
-        let mut words = NormalWords { letters, ends };
+        let normaliser = Normaliser::of(root.language());
+        let mut words = NormalWords { normaliser, letters, ends };
         if !words.read(root.language(), name) {
             return Forms::default();
         }

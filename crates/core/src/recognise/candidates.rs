@@ -216,11 +216,12 @@ impl Block {
             long.clear();
             for count in 1..=(held.len() - i).min(MOST_WORDS) {
                 let len = held.letters_of(i, count);
-                if len > MOST_LETTERS || len >= BEGIN && lengths == 0 {
+                let bit = forms::bit_of_length(len);
+                // No name is as long.
+                if len > MOST_LETTERS || len >= BEGIN && bit > lengths {
                     break;
                 }
-                let may_be = len < BEGIN || lengths & forms::bit_of_length(len) != 0;
-                if may_be && len >= LEAST_LETTERS {
+                if (len < BEGIN || lengths & bit != 0) && len >= LEAST_LETTERS {
                     let hash = forms::hash_of_letters(seed, &letters[..len]);
                     long.add_if(true, Window { first: at, words: count, hash });
                 }

@@ -138,7 +138,9 @@ pub struct Recogniser {
     window: Vec<u8>,
     name: Vec<u8>,
     folded: Vec<u8>,
+    /// The normal words of a name, and which record's it is, as long as a window is looked at.
     normal: NormalWords,
+    normal_of: Option<RecordId>,
     counters: Counters,
     /// The most bytes that it may take, why it could not continue, and what it was short of.
     limit: usize,
@@ -184,6 +186,7 @@ impl Recogniser {
             name: Vec::with_capacity(MOST_BYTES + 1),
             folded: Vec::with_capacity(MOST_WORD),
             normal: NormalWords::with_room(),
+            normal_of: None,
             counters: Counters::default(),
             limit: usize::MAX,
             failed: None,
@@ -204,6 +207,7 @@ impl Recogniser {
     /// Sets the form by which names are looked for, from the next text on; the image's forms are in that language.
     pub fn form(&mut self, kind: FormKind, language: Language) {
         (self.kind, self.language) = (kind, language);
+        self.normal.speak(language);
     }
 
     /// Begins a text, or begins it again once the asked xids are known.
@@ -211,7 +215,7 @@ impl Recogniser {
         self.arena.truncate(0);
         self.seek = seek;
         self.overlapping = overlapping;
-        self.held.begin(self.kind, self.language);
+        self.held.begin(self.kind);
         self.current = 0;
         self.found.clear();
         self.counting.begin(self.judges);

@@ -1,7 +1,7 @@
 //! The normal words of a whole text: made once, and read by every recogniser that looks for other forms of names.
 
-use crate::folded::forms;
 use crate::folded::normal::Language;
+use crate::folded::normaliser::Normaliser;
 use crate::folded::pieces::Words;
 use crate::folded::words::{self, fold};
 use crate::memory::casts::word as place;
@@ -22,12 +22,14 @@ pub(crate) struct NormalWord {
     pub(crate) to: u32,
     pub(crate) start: u32,
     pub(crate) stop: u32,
+    /// Whether it counts in unordered forms.
+    pub(crate) is_content: bool,
 }
 
 /// The normal words of a text.
 #[derive(Debug, Default)]
 pub struct NormalText {
-    language: Language,
+    normaliser: Normaliser,
     letters: Vec<u8>,
     words: Vec<NormalWord>,
 }
@@ -44,7 +46,7 @@ impl NormalText {
         limit: usize,
         work: &mut Interruptible<'_>,
     ) -> Result<(), NoRoom> {
-        self.language = language;
+        self.normaliser.speak(language);
         self.letters.clear();
         self.words.clear();
         let mut folded = Vec::new();
@@ -63,7 +65,7 @@ impl NormalText {
             fold(word, &mut folded);
             self.make_room(folded.len(), limit)?;
             let here = self.letters.len();
-            forms::normalise(language, &folded, &mut self.letters);
+            let is_content = self.normaliser.normalise(&folded, &mut self.letters);
             let end = self.letters.len();
             characters += count(word, work);
             at += word.len();
@@ -75,6 +77,7 @@ impl NormalText {
                     to: place(at),
                     start: place(start),
                     stop: place(characters),
+                    is_content,
                 });
             }
         }
@@ -103,7 +106,7 @@ impl NormalText {
     /// The language of its normal forms.
     #[must_use]
     pub fn language(&self) -> Language {
-        self.language
+        self.normaliser.language()
     }
 
     /// Bytes that it holds.

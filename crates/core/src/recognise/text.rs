@@ -6,7 +6,6 @@ use std::ops::Range;
 
 use crate::folded::ascii::{self, Cutter};
 use crate::folded::forms::{self, FormKind};
-use crate::folded::normal::{self, Language};
 use crate::folded::pieces::{Rest, WINDOW, Words};
 use crate::folded::words::{self, MOST_WORD, MOST_WORDS, TOO_LONG};
 use crate::memory::casts::index;
@@ -149,13 +148,14 @@ struct Stretch {
 pub(crate) struct Held {
     /// The form that windows are looked up by. But for folded names, the words are normal ones without gaps between them.
     kind: FormKind,
-    language: Language,
     /// The places of the words; the first `len` are held.
     words: Box<[Folded; ROOM]>,
     len: usize,
     stretches: Vec<Stretch>,
     /// The folded text of the words and of the gaps between them.
     folded: Vec<u8>,
+    /// Whether each normal word counts in unordered forms.
+    content: Vec<bool>,
     /// The hashes of the first words, as far as they are computed.
     hashes: Vec<Hash>,
     /// Whether the text ends after these words.
@@ -167,20 +167,21 @@ impl Held {
     pub(crate) fn new() -> Held {
         Held {
             kind: FormKind::Folded,
-            language: Language::default(),
             words: Box::new([Folded::default(); ROOM]),
             len: 0,
             stretches: Vec::new(),
             folded: Vec::new(),
+            content: Vec::new(),
             hashes: Vec::new(),
             ended: false,
         }
     }
 
     /// Forgets everything; the words of the next text are for forms of that kind.
-    pub(crate) fn begin(&mut self, kind: FormKind, language: Language) {
-        (self.kind, self.language) = (kind, language);
+    pub(crate) fn begin(&mut self, kind: FormKind) {
+        self.kind = kind;
         self.len = 0;
+        self.content.clear();
         self.stretches.clear();
         self.folded.clear();
         self.hashes.clear();
@@ -250,11 +251,11 @@ impl Held {
     ) -> Result<(), NoRoom> {
         while self.len < HELD - 1 && (self.folded.len() < MOST_FOLDED || self.len < 2 * MOST_WORDS)
         {
-            let Some(&NormalWord { at, end, from, to, start, stop }) = text.words().get(*read)
-            else {
+            let Some(&word) = text.words().get(*read) else {
                 self.ended = true;
                 break;
             };
+            let NormalWord { at, end, from, to, start, stop, is_content } = word;
             let (here, len) = (self.folded.len(), index(end - at));
             self.make_room(len, limit)?;
             self.folded.extend_from_slice(&text.letters()[index(at)..index(end)]);
@@ -266,6 +267,7 @@ impl Held {
                 excess: index((to - from) - (stop - start)),
             });
             self.words[self.len] = [place(here), place(here + len)];
+            self.content.push(is_content);
             self.len += 1;
             *read += 1;
         }
@@ -372,6 +374,7 @@ impl Held {
 
     fn forget(&mut self, done: usize) {
         self.hashes.drain(..done.min(self.hashes.len()));
+        self.content.drain(..done.min(self.content.len()));
         let bytes = if done < self.len { index(self.words[done][0]) } else { self.folded.len() };
         self.words.copy_within(done..self.len, 0);
         self.len -= done;
@@ -447,7 +450,7 @@ impl Held {
 
     /// Whether a word counts in unordered forms.
     pub(crate) fn is_content(&self, i: usize) -> bool {
-        !normal::is_function_word(self.language, &self.folded[range(self.words[i])])
+        self.content[i]
     }
 
     /// The form of `count` words, as [`Held::folded`] gives the folded name.

@@ -104,7 +104,10 @@ impl Recogniser {
             kind => {
                 self.name.resize(record.name_len(), 0);
                 record.copy_name(&mut self.name);
-                self.normal.read(self.language, &self.name)
+                self.normal_of = None;
+                let has_forms = self.normal.read(self.language, &self.name);
+                self.normal_of = has_forms.then_some(record.id());
+                has_forms
                     && self.normal.write(kind, self.language, &mut self.folded)
                     && self.folded == folded[..len]
             }
@@ -342,8 +345,12 @@ impl Recogniser {
             kind => {
                 let counts = is_spelled_otherwise(&self.name, text, at, self.case)
                     && (kind != FormKind::Joined
-                        || self.normal.read(self.language, &self.name)
+                        || (self.normal_of == Some(record.id())
+                            || self.normal.read(self.language, &self.name))
                             && self.normal.may_be_of(words));
+                if self.normal_of != Some(record.id()) {
+                    self.normal_of = None;
+                }
                 counts.then_some(0)
             }
         }
