@@ -24,7 +24,9 @@ mod walk;
 
 pub use filter::counters::Counters;
 pub use filter::temperature::hottest::Hot;
-pub use folded::forms::{FormKind, may_be_of, write_form, write_window};
+pub use folded::forms::{
+    FormKind, is_misspelled, may_be_of, normal_words, write_form, write_window,
+};
 pub use folded::normal::Language;
 pub use folded::normaliser::normalise;
 pub use folded::pieces::Words;
@@ -46,6 +48,7 @@ pub use memory::mixed::Mixed;
 pub use memory::root::{LAYOUT, OWNER_WORDS};
 pub use memory::step::Step;
 pub use recognise::abbreviation::{Definition, Definitions};
+pub use recognise::known::{KnownWords, may_be_misspelled};
 pub use recognise::mentions::{Mention, Recogniser, Seek};
 pub use recognise::method::Method;
 pub use recognise::normal_text::NormalText;

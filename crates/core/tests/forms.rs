@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use cftrag_core::{
-    AllSeen, Edge, Fate, FormKind, HeapMemory, Image, Interruptible, Language, MOST_WORDS,
-    NormalText, Prefix, Reader, Recogniser, Seek, Stamp, Step, Words, fold, is_spelled_otherwise,
+    AllSeen, Edge, Fate, FormKind, HeapMemory, Hint, Image, Interruptible, KnownWords, Language,
+    MOST_WORDS, NormalText, Prefix, Reader, Recogniser, Seek, Stamp, Step, View, Visibility,
+    Vocabulary, Words, fold, is_misspelled, is_spelled_otherwise, may_be_misspelled, normal_words,
     normalise, write_form, write_window,
 };
 use proptest::prelude::*;
@@ -22,11 +23,32 @@ fn defined(names: &BTreeSet<String>, text: &str, kind: FormKind) -> Found {
             words.push((at, at + word.len(), normal));
         }
     }
+    let mut known: BTreeSet<Vec<u8>> = BTreeSet::new();
+    for name in names {
+        let own = normal_words(Language::English, name.as_bytes()).unwrap_or_default();
+        known.extend(own.split(|byte| *byte == b' ').map(<[u8]>::to_vec));
+    }
     let mut found = Found::new();
     for first in 0..words.len() {
         for last in first..words.len().min(first + MOST_WORDS) {
             let window: Vec<&[u8]> = words[first..=last].iter().map(|word| &word.2[..]).collect();
             let (mut form, mut other) = (Vec::new(), Vec::new());
+            if kind == FormKind::Misspelled {
+                let unknown: Vec<usize> = (0..window.len())
+                    .filter(|i| may_be_misspelled(window[*i]) && !known.contains(window[*i]))
+                    .collect();
+                let ([at], true) = (&unknown[..], window.len() <= 16) else { continue };
+                let place = words[first].0..words[last].1;
+                for name in names {
+                    let typed = window.iter().copied();
+                    if is_misspelled(Language::English, typed, name.as_bytes(), *at)
+                        && is_spelled_otherwise(name.as_bytes(), text, place.clone(), true)
+                    {
+                        found.insert((place.start, place.end, name.clone().into_bytes()));
+                    }
+                }
+                continue;
+            }
             if !write_window(kind, Language::English, &window, &mut form) {
                 continue;
             }
@@ -47,8 +69,29 @@ fn defined(names: &BTreeSet<String>, text: &str, kind: FormKind) -> Found {
     found
 }
 
+/// Sees the rows of the transactions of which a bit is set.
+struct Some64(u64);
+
+impl Visibility for Some64 {
+    fn view(&self, xid: u64, _hint: Hint) -> View {
+        if self.0 >> (xid - 10) & 1 == 1 { View::Seen } else { View::Unseen }
+    }
+    fn learned(&self, _xid: u64) -> Hint {
+        Hint::None
+    }
+    fn curcid(&self) -> u32 {
+        0
+    }
+}
+
 /// What a recogniser finds, in steps of so many slots.
-fn found(image: Image<'_>, text: &str, kind: FormKind, cells: usize) -> Found {
+fn found(
+    image: Image<'_>,
+    seen: &impl Visibility,
+    text: &str,
+    kind: FormKind,
+    cells: usize,
+) -> Found {
     let mut recogniser = Recogniser::new(Prefix::LENGTH);
     recogniser.match_case(true);
     recogniser.form(kind, Language::English);
@@ -57,10 +100,18 @@ fn found(image: Image<'_>, text: &str, kind: FormKind, cells: usize) -> Found {
     let mut work = Interruptible::new(&mut check_interrupts);
     let mut normal = NormalText::default();
     normal.read(Language::English, text, usize::MAX, &mut work).unwrap();
+    let mut known = KnownWords::default();
     let mut reader = Reader::normal(text, &normal);
+    if kind == FormKind::Misspelled {
+        known.begin(&normal, usize::MAX).unwrap();
+        while known.step(image, Vocabulary::Names, seen, cells, &normal) != Step::Done {
+            known.prepare(&normal);
+        }
+        reader = Reader::misspelled(text, &normal, &known);
+    }
     loop {
         recogniser.read(&mut reader, &mut work).unwrap();
-        if recogniser.step(image, &AllSeen, cells, &reader) == Step::Done {
+        if recogniser.step(image, seen, cells, &reader) == Step::Done {
             break;
         }
         steps += 1;
@@ -83,6 +134,8 @@ fn image_of(names: &BTreeSet<String>) -> HeapMemory {
     image.verify(&mut |problem| panic!("{problem:?}"));
     heap
 }
+
+const KINDS: [FormKind; 3] = [FormKind::Joined, FormKind::Unordered, FormKind::Misspelled];
 
 const SOME: [&str; 28] = [
     "rain",
@@ -115,6 +168,25 @@ const SOME: [&str; 28] = [
     "C++",
 ];
 
+/// The words, some of them misspelled.
+fn text(most: usize) -> impl Strategy<Value = String> {
+    let harm = proptest::collection::vec((any::<prop::sample::Index>(), 0..4_u8), 0..6);
+    (words(most), harm).prop_map(|(text, harms)| {
+        let mut letters: Vec<char> = text.chars().collect();
+        for (at, kind) in harms {
+            let at = at.index(letters.len());
+            match kind {
+                0 => letters[at] = 'x',
+                1 => letters.insert(at, 'a'),
+                2 if letters.len() > 1 => _ = letters.remove(at),
+                _ if at > 0 => letters.swap(at - 1, at),
+                _ => {}
+            }
+        }
+        letters.into_iter().collect()
+    })
+}
+
 fn words(most: usize) -> impl Strategy<Value = String> {
     let word = proptest::sample::select(&SOME[..]);
     let gap = proptest::sample::select(&[" ", " ", " ", "-", ", ", " & ", "/"][..]);
@@ -130,21 +202,29 @@ proptest! {
     #[test]
     fn each_form_finds_what_its_definition_says(
         names in proptest::collection::btree_set(words(6), 1..25),
-        text in words(40),
+        text in text(40),
         cells in prop_oneof![Just(1_usize), Just(7), Just(100_000)],
+        seen in any::<u64>(),
     ) {
         let heap = image_of(&names);
         let image = Image::open(&heap).unwrap();
-        for kind in [FormKind::Joined, FormKind::Unordered] {
-            prop_assert_eq!(found(image, &text, kind, cells), defined(&names, &text, kind), "{:?}", kind);
+        for kind in KINDS {
+            prop_assert_eq!(found(image, &AllSeen, &text, kind, cells), defined(&names, &text, kind), "{:?}", kind);
+        }
+        // A snapshot that does not see all names finds others misspelled.
+        let visible = names.iter().enumerate().filter(|(i, _)| seen >> i & 1 == 1);
+        let visible = visible.map(|(_, name)| name.clone()).collect();
+        for kind in KINDS {
+            let found = found(image, &Some64(seen), &text, kind, cells);
+            prop_assert_eq!(found, defined(&visible, &text, kind), "{:?}", kind);
         }
         // Names go again, in another order.
         let gone = names.len() / 2;
         image.settle(usize::MAX, 10 + gone as u64, &|_| Fate::Aborted, &mut Vec::new());
         image.verify(&mut |problem| panic!("{problem:?}"));
         let left = names.iter().skip(gone).cloned().collect();
-        for kind in [FormKind::Joined, FormKind::Unordered] {
-            prop_assert_eq!(found(image, &text, kind, cells), defined(&left, &text, kind), "{:?}", kind);
+        for kind in KINDS {
+            prop_assert_eq!(found(image, &AllSeen, &text, kind, cells), defined(&left, &text, kind), "{:?}", kind);
         }
     }
 }
@@ -162,7 +242,7 @@ fn many_names_of_one_form_come_and_go_at_the_same_cost() {
     let heap = image_of(&names);
     let image = Image::open(&heap).unwrap();
     // The name of thirteen single letters needs its hyphens.
-    let all = found(image, "ABC defg hijklm", FormKind::Joined, 1000);
+    let all = found(image, &AllSeen, "ABC defg hijklm", FormKind::Joined, 1000);
     assert_eq!(all.len(), names.len() - 1);
     image.settle(usize::MAX, u64::MAX, &|_| Fate::Aborted, &mut Vec::new());
     image.verify(&mut |problem| panic!("{problem:?}"));

@@ -24,12 +24,15 @@ use crate::memory::root::{Field, Root};
 use crate::memory::tables::Table;
 use crate::records::record::Record;
 use crate::vocabulary::letters::{is_word, most_entries};
+use crate::vocabulary::near::distance_of;
 
 /// The most entries that a new record takes to be listed: its own, and that of one that was alone. With these it takes
 /// at most one line.
 pub(crate) const LISTED: u32 = 2;
 /// Bytes of the longest joined form, and of all words of an unordered one.
 pub(crate) const MOST_LETTERS: usize = 255;
+/// Characters of the shortest misspelled word that is taken for a name of one word.
+const LEAST_ALONE: usize = 6;
 /// Bytes of the shortest joined form.
 pub(crate) const LEAST_LETTERS: usize = 3;
 /// Bytes of the shortest joined form that texts may cut into other words than the name does.
@@ -59,6 +62,9 @@ pub enum FormKind {
     Joined,
     /// The words that are no function words, in alphabetical order.
     Unordered,
+    /// The letters of all words, of which the text misspells one. No entries are of this kind: they are those of joined
+    /// forms.
+    Misspelled,
 }
 
 impl FormKind {
@@ -69,7 +75,7 @@ impl FormKind {
     pub(crate) fn table(self) -> Table {
         match self {
             FormKind::Folded => Table::FoldedNames,
-            FormKind::Joined | FormKind::Unordered => Table::Forms,
+            FormKind::Joined | FormKind::Unordered | FormKind::Misspelled => Table::Forms,
         }
     }
 }
@@ -176,6 +182,16 @@ impl NormalWords {
         self.normaliser.speak(language);
     }
 
+    /// Whether it has no room yet.
+    pub(crate) fn is_unused(&self) -> bool {
+        self.letters.capacity() == 0
+    }
+
+    /// [`NormalWords::read`] in the language that was set.
+    pub(crate) fn read_own(&mut self, name: &[u8]) -> bool {
+        self.read(self.normaliser.language(), name)
+    }
+
     /// Reads a name; `false` if it has no forms.
     pub(crate) fn read(&mut self, language: Language, name: &[u8]) -> bool {
         self.letters.clear();
@@ -207,7 +223,7 @@ impl NormalWords {
         words == self.len() || self.letters.len() >= LEAST_CUT
     }
 
-    fn words(&self) -> impl Iterator<Item = &[u8]> + Clone {
+    pub(crate) fn words(&self) -> impl Iterator<Item = &[u8]> + Clone {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(&self.ends).map(|(from, to)| &self.letters[from..*to])
     }
@@ -225,11 +241,35 @@ impl NormalWords {
         self.words().map(|word| most_entries(word.len())).sum()
     }
 
+    /// See [`is_misspelled`].
+    pub(crate) fn is_misspelled<'w>(
+        &self,
+        typed: impl ExactSizeIterator<Item = &'w [u8]>,
+        place: usize,
+    ) -> bool {
+        if typed.len() != self.len() || self.len() > SPAN {
+            return false;
+        }
+        let is_alone = self.len() == 1;
+        typed.zip(self.words()).enumerate().all(|(n, (typed, word))| {
+            if n != place {
+                return typed == word;
+            }
+            let near = distance_of(typed, word);
+            let fits = near.is_some_and(|near| near == 1 || near == 2 && !is_alone);
+            let is_rare = || {
+                let letters = std::str::from_utf8(typed).map_or(0, |typed| typed.chars().count());
+                letters >= LEAST_ALONE && !normal::is_common(self.normaliser.language(), typed)
+            };
+            fits && (!is_alone || is_rare())
+        })
+    }
+
     /// Writes a form to `to`; `false` if the name has none of that kind, which is not [`FormKind::Folded`].
     pub(crate) fn write(&self, kind: FormKind, language: Language, to: &mut Vec<u8>) -> bool {
         to.clear();
         match kind {
-            FormKind::Folded => false,
+            FormKind::Folded | FormKind::Misspelled => false,
             FormKind::Joined => {
                 to.extend_from_slice(&self.letters);
                 to.len() >= LEAST_LETTERS
@@ -250,7 +290,7 @@ impl NormalWords {
 
     fn form(&self, kind: FormKind, language: Language, seed: u64) -> Option<Form> {
         match kind {
-            FormKind::Folded => None,
+            FormKind::Folded | FormKind::Misspelled => None,
             FormKind::Joined => (self.letters.len() >= LEAST_LETTERS).then(|| Form {
                 hash: hash_of_letters(seed, &self.letters),
                 begin: hash_of_beginning(seed, &self.letters)
@@ -287,7 +327,7 @@ pub fn write_window(kind: FormKind, language: Language, words: &[&[u8]], to: &mu
     to.clear();
     let counts = |word: &&&[u8]| !normal::is_function_word(language, word);
     match kind {
-        FormKind::Folded => false,
+        FormKind::Folded | FormKind::Misspelled => false,
         FormKind::Joined => {
             words.iter().for_each(|word| to.extend_from_slice(word));
             to.len() >= LEAST_LETTERS
@@ -300,6 +340,28 @@ pub fn write_window(kind: FormKind, language: Language, words: &[&[u8]], to: &mu
             fits && words.len() <= SPAN && ends.iter().all(|end| end.as_ref().is_some_and(counts))
         }
     }
+}
+
+/// Whether the words of a name are those of a text but for the one at `place`, which is one of the name's misspelled: by
+/// one error, or by two if both words have nine characters or more. A name of one word needs six characters, one error,
+/// and a typed word that is no common one.
+#[must_use]
+pub fn is_misspelled<'w>(
+    language: Language,
+    typed: impl ExactSizeIterator<Item = &'w [u8]>,
+    name: &[u8],
+    place: usize,
+) -> bool {
+    let mut words = NormalWords::of(language);
+    words.read(language, name) && words.is_misspelled(typed, place)
+}
+
+/// The normal words of a name that has forms, joined by blanks; none if it has none.
+#[must_use]
+pub fn normal_words(language: Language, name: &[u8]) -> Option<Vec<u8>> {
+    let mut words = NormalWords::of(language);
+    let has_forms = words.read(language, name);
+    has_forms.then(|| words.words().collect::<Vec<_>>().join(&b' '))
 }
 
 /// Whether so many words of a text may be a name that has the same form: see [`LEAST_CUT`].

@@ -111,6 +111,11 @@ pub(crate) fn is_function_word(language: Language, normal: &[u8]) -> bool {
     function_words::has(language, normal)
 }
 
+/// Whether a normal word is a common one of the language.
+pub(crate) fn is_common(_: Language, _: &[u8]) -> bool {
+    false
+}
+
 /// A word of ASCII letters and digits at the end of a buffer. It never becomes longer.
 struct Word<'b> {
     bytes: &'b mut Vec<u8>,

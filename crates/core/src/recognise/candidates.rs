@@ -18,6 +18,7 @@ use crate::memory::id::RecordId;
 use crate::memory::root::BloomItems;
 use crate::recognise::starts::{BLOCK, Start, Starts};
 use crate::recognise::text::Held;
+use crate::vocabulary::near::NearWord;
 
 /// A window: some adjacent words that may be a name.
 #[derive(Clone, Copy, Debug, Default)]
@@ -53,6 +54,8 @@ pub(crate) struct Block {
     /// For other forms: where the beginnings of the words are, and the lengths of names that begin so.
     begins: Vec<FoldedSpot>,
     lengths: Vec<u32>,
+    /// Scratch: the letters of a window with a near word in it.
+    letters: Vec<u8>,
     /// Whether a list had no room since it last grew.
     is_short: bool,
 }
@@ -116,7 +119,9 @@ impl Block {
         self.heads.clear();
         self.begins.clear();
         self.lengths.clear();
-        self.begins.try_reserve_exact(BLOCK + SPAN).is_ok()
+        self.letters.clear();
+        self.letters.try_reserve_exact(2 * MOST_LETTERS).is_ok()
+            && self.begins.try_reserve_exact(BLOCK + SPAN).is_ok()
             && self.lengths.try_reserve_exact(BLOCK + SPAN).is_ok()
             && self.heads.try_reserve_exact(room * HEADS).is_ok()
             && self.spots.grow(room)
@@ -231,6 +236,53 @@ impl Block {
             }
             windows.is_short |= long.is_short;
         }
+    }
+
+    /// [`Block::prepare_form`] for windows from `first` on that have the misspelled word `at` and end before `end`, with each
+    /// of the near words in its place. `false` if there is no room for all.
+    pub(crate) fn prepare_misspelled(
+        &mut self,
+        image: Image<'_>,
+        held: &Held,
+        (first, at, end): (usize, usize, usize),
+        near: &[NearWord],
+    ) -> bool {
+        let (forms, seed) = (image.forms(), image.root().seed());
+        let Block { long, windows, letters, .. } = self;
+        windows.clear();
+        let end = end.min(first + SPAN).min(held.len());
+        let before = if at > first { held.letters_of(first, at - first) } else { 0 };
+        for word in near.iter().map(NearWord::word) {
+            if before + word.len() > MOST_LETTERS {
+                continue;
+            }
+            letters.clear();
+            letters.extend_from_slice(&held.letters(first)[..before]);
+            letters.extend_from_slice(word);
+            let own = letters.len();
+            if at + 1 < end {
+                let rest = held.letters_of(at + 1, end - at - 1).min(MOST_LETTERS - own);
+                letters.extend_from_slice(&held.letters(at + 1)[..rest]);
+            }
+            let begin = forms::hash_of_beginning(seed, letters);
+            let lengths = begin.map_or(0, |hash| forms.lengths(&forms.folded_spot(hash)));
+            long.clear();
+            for until in at + 1..=end {
+                let len =
+                    own + if until > at + 1 { held.letters_of(at + 1, until - at - 1) } else { 0 };
+                if len > letters.len() || len >= BEGIN && forms::bit_of_length(len) > lengths {
+                    break;
+                }
+                let may_be = len < BEGIN || lengths & forms::bit_of_length(len) != 0;
+                let hash = forms::hash_of_letters(seed, &letters[..len]);
+                long.add_if(may_be, Window { first: 0, words: until - first, hash });
+            }
+            long.all().iter().for_each(|window| windows.add_if(true, *window));
+            windows.is_short |= long.is_short;
+        }
+        let fits = !self.windows.is_short && self.find_heads(image.forms());
+        self.is_short |= !fits;
+        fits
     }
 
     /// Notes the windows that may be unordered forms: those that begin and end with a word that counts.

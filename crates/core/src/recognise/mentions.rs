@@ -18,6 +18,7 @@
 //! time.
 
 mod counting;
+mod misspelled;
 mod room;
 mod window;
 
@@ -45,6 +46,7 @@ use crate::recognise::text::{Held, Reader};
 use crate::records::asked::Asked;
 use crate::records::list::Cursor;
 use crate::records::record::Direction;
+use crate::vocabulary::near::Near;
 use crate::walk::arena::{Arena, Name, Prefix};
 use crate::{Image, Visibility};
 
@@ -134,6 +136,12 @@ pub struct Recogniser {
     owed: usize,
     restarts: u32,
     epoch: u64,
+    /// The words near a misspelled one, the number of that word in the text, and whether all were found; and its place
+    /// among the words of the window that is looked at.
+    near: Near,
+    near_word: Option<usize>,
+    has_near: bool,
+    misspelled: usize,
     /// Scratch: a window's folded name, a stored name, and its folded name.
     window: Vec<u8>,
     name: Vec<u8>,
@@ -181,6 +189,10 @@ impl Recogniser {
             owed: 0,
             restarts: 0,
             epoch: 0,
+            near: Near::new(),
+            near_word: None,
+            has_near: false,
+            misspelled: 0,
             window: Vec::new(),
             // A name with a folded name, and its last byte if it is a label; no name folds to more than a word does.
             name: Vec::with_capacity(MOST_BYTES + 1),
@@ -225,6 +237,7 @@ impl Recogniser {
         self.short.forget();
         self.next_word();
         self.forms.clear();
+        self.near_word = None;
         self.counters = Counters::default();
     }
 
@@ -252,9 +265,9 @@ impl Recogniser {
         image: Image<'_>,
         seen: &impl Visibility,
         cells: usize,
-        text: &Reader<'_>,
+        reader: &Reader<'_>,
     ) -> Step {
-        let text = text.written();
+        let text = reader.written();
         self.notice_changes(image);
         // Prefetched here, a word of the Bloom filter is cached when it is read. (With several segments, the word read
         // may be in another one.)
@@ -262,7 +275,10 @@ impl Recogniser {
         self.held.hash(self.seed, move |word| words.prefetch(word));
         let whole = self.held.whole();
         let mut budget = cells.max(1);
-        while self.current < whole && budget > 0 {
+        if self.kind == FormKind::Misspelled {
+            self.step_misspelled((image, text), reader, seen, &mut budget);
+        }
+        while self.current < whole && budget > 0 && self.kind != FormKind::Misspelled {
             let end = whole.min(self.current + BLOCK);
             let (from, words) = (self.current, end - self.current);
             let end = from
@@ -360,6 +376,7 @@ impl Recogniser {
         let epoch = image.epoch();
         if epoch != self.epoch {
             self.epoch = epoch;
+            self.near_word = None;
             self.restarts += u32::from(self.half.take().is_some() | self.forms.begin_anew());
             self.judged.clear();
             if let Some(Listing { found, names, .. }) = self.listing.take() {

@@ -14,6 +14,8 @@ pub enum Method {
     Reordered,
     /// An abbreviation that the text defines behind the name.
     Abbreviation,
+    /// The name with an error of typing in one of its words.
+    Typo,
 }
 
 impl Method {
@@ -23,6 +25,7 @@ impl Method {
             FormKind::Folded => Method::Exact,
             FormKind::Joined => Method::Inflected,
             FormKind::Unordered => Method::Reordered,
+            FormKind::Misspelled => Method::Typo,
         }
     }
 
@@ -34,6 +37,7 @@ impl Method {
             Method::Inflected => 0.95,
             Method::Abbreviation => 0.9,
             Method::Reordered => 0.85,
+            Method::Typo => 0.8,
         }
     }
 }

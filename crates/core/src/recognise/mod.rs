@@ -3,6 +3,7 @@
 pub(crate) mod abbreviation;
 pub(crate) mod candidates;
 pub(crate) mod forms;
+pub(crate) mod known;
 pub(crate) mod mentions;
 pub(crate) mod method;
 pub(crate) mod normal_text;

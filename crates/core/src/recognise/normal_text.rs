@@ -4,7 +4,7 @@ use crate::folded::normal::Language;
 use crate::folded::normaliser::Normaliser;
 use crate::folded::pieces::Words;
 use crate::folded::words::{self, fold};
-use crate::memory::casts::word as place;
+use crate::memory::casts::{index, word as place};
 use crate::memory::interruptible::{Interruptible, PER_STEP};
 use crate::memory::limit::{NoRoom, some_is_left};
 
@@ -113,6 +113,15 @@ impl NormalText {
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.letters.capacity() + self.words.capacity() * size_of::<NormalWord>()
+    }
+
+    pub(crate) fn letters_of(&self, word: NormalWord) -> &[u8] {
+        &self.letters[index(word.at)..index(word.end)]
+    }
+
+    /// The letters of a word.
+    pub(crate) fn word(&self, i: usize) -> &[u8] {
+        self.letters_of(self.words[i])
     }
 
     pub(crate) fn words(&self) -> &[NormalWord] {

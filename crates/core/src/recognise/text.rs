@@ -15,6 +15,7 @@ use crate::memory::hash::Hash;
 use crate::memory::interruptible::Interruptible;
 use crate::memory::interruptible::PER_STEP;
 use crate::memory::limit::{NoRoom, some_is_left};
+use crate::recognise::known::{KnownWords, may_be_misspelled};
 use crate::recognise::normal_text::{NormalText, NormalWord};
 
 /// Words held at a time: folding them takes some 20 microseconds, and they are more than the longest window has.
@@ -44,6 +45,8 @@ pub struct Reader<'t> {
     written: &'t str,
     /// The normal words, and how many of them are read, for other forms of names than folded names.
     normal: Option<(&'t NormalText, usize)>,
+    /// The words that are not misspelled, if misspelled ones are looked for.
+    known: Option<&'t KnownWords>,
 }
 
 impl<'t> Reader<'t> {
@@ -83,6 +86,28 @@ impl<'t> Reader<'t> {
         Reader { normal: Some((normal, 0)), ..Reader::with(written, Words::of("")) }
     }
 
+    /// [`Reader::normal`] for names that the text misspells, in words that are not known.
+    #[must_use]
+    pub fn misspelled(
+        written: &'t str,
+        normal: &'t NormalText,
+        known: &'t KnownWords,
+    ) -> Reader<'t> {
+        Reader { known: Some(known), ..Reader::normal(written, normal) }
+    }
+
+    /// The number of the first word that is held, if so many are.
+    pub(crate) fn first_held(&self, held: usize) -> usize {
+        self.normal.map_or(0, |(_, read)| read - held)
+    }
+
+    /// Whether a normal word may be misspelled.
+    pub(crate) fn is_unknown(&self, word: usize) -> bool {
+        let letters = self.normal.map(|(normal, _)| normal.word(word));
+        let is_known = self.known.is_none_or(|known| known.has(word));
+        !is_known && letters.is_some_and(may_be_misspelled)
+    }
+
     /// The whole text as it was written.
     pub(crate) fn written(&self) -> &'t str {
         self.written
@@ -90,7 +115,7 @@ impl<'t> Reader<'t> {
 
     fn with(text: &'t str, words: Words<'t>) -> Reader<'t> {
         assert!(text.len() < MOST_TEXT, "a text of 2 GiB");
-        Reader { text, words, counted: 0, excess: 0, written: text, normal: None }
+        Reader { text, words, counted: 0, excess: 0, written: text, normal: None, known: None }
     }
 }
 
@@ -443,6 +468,15 @@ impl Held {
         &self.folded[index(self.words[first][0])..]
     }
 
+    /// The letters of some words.
+    pub(crate) fn normal_words(
+        &self,
+        first: usize,
+        count: usize,
+    ) -> impl ExactSizeIterator<Item = &[u8]> {
+        self.words[first..first + count].iter().map(|word| &self.folded[range(*word)])
+    }
+
     /// Bytes of the letters of some words.
     pub(crate) fn letters_of(&self, first: usize, count: usize) -> usize {
         index(self.words[first + count - 1][1] - self.words[first][0])
@@ -462,7 +496,9 @@ impl Held {
     ) -> (usize, &'a [u8]) {
         match self.kind {
             FormKind::Folded => self.folded(first, count, room),
-            FormKind::Joined => (self.letters_of(first, count), self.letters(first)),
+            FormKind::Joined | FormKind::Misspelled => {
+                (self.letters_of(first, count), self.letters(first))
+            }
             FormKind::Unordered => {
                 let mut words = [&[][..]; forms::MOST_UNORDERED];
                 let content = (first..first + count).filter(|i| self.is_content(*i));

@@ -16,11 +16,10 @@
 //! Promises: a step allocates nothing, and ends after about as many words as asked, however long a chain is; a search
 //! begins again if the image changed, and after eight times is done in one step.
 
-use std::cmp::Reverse;
-
 use crate::Image;
 use crate::memory::hash::Hash;
 use crate::memory::id::WordId;
+use crate::memory::limit::{NoRoom, some_is_left};
 use crate::memory::step::Step;
 use crate::vocabulary::distance::{MOST, MOST_CHARS, distance};
 use crate::vocabulary::letters::{Chars, LONG, MOST_BYTES, Vocabulary, cuts, part_of};
@@ -28,8 +27,8 @@ use crate::vocabulary::word::Word;
 
 /// Characters of the shortest word that is looked for: a shorter one is near too many.
 const LEAST: usize = 4;
-/// The most words that are found.
-pub(crate) const MOST_FOUND: usize = 16;
+/// Words for which there is room at first, and among which a word is found once only.
+const USUAL: usize = 64;
 /// The most parts that are looked up: of five lengths, the first and the last, the middle one at nine places in all,
 /// and two exchanges for each of three lengths.
 const MOST_PROBES: usize = 5 * 2 + 9 + 2 * 3;
@@ -55,15 +54,10 @@ impl NearWord {
     pub fn word(&self) -> &[u8] {
         &self.bytes[..self.len]
     }
-
-    /// The better one has the smaller rank.
-    fn rank(&self) -> (u32, Reverse<u32>, &[u8]) {
-        (self.distance, Reverse(self.count), self.word())
-    }
 }
 
-/// The search for words near one. Its memory does not grow.
-#[derive(Clone, Debug)]
+/// The search for words near one.
+#[derive(Debug)]
 pub struct Near {
     of: Vocabulary,
     typed: Chars<MOST_CHARS>,
@@ -75,8 +69,9 @@ pub struct Near {
     current: usize,
     /// The next word in the chain of the current part.
     next: Option<WordId>,
-    found: [NearWord; MOST_FOUND],
-    count: usize,
+    found: Vec<NearWord>,
+    /// Whether a word found no room.
+    is_short: bool,
     /// Whether a step was done, in which epoch, and how often the search began again.
     begun: bool,
     epoch: u64,
@@ -93,7 +88,6 @@ impl Near {
     /// Makes a workspace, which looks for nothing.
     #[must_use]
     pub fn new() -> Near {
-        let none = NearWord { distance: 0, count: 0, bytes: [0; MOST_BYTES], len: 0 };
         Near {
             of: Vocabulary::Names,
             typed: Chars::NONE,
@@ -102,8 +96,8 @@ impl Near {
             len: 0,
             current: 0,
             next: None,
-            found: [none; MOST_FOUND],
-            count: 0,
+            found: Vec::with_capacity(USUAL),
+            is_short: false,
             begun: false,
             epoch: 0,
             restarts: 0,
@@ -120,8 +114,9 @@ impl Near {
             ascii.copy_from_slice(word);
             self.ascii = Some((room, word.len()));
         }
-        (self.len, self.current, self.next, self.count) = (0, 0, None, 0);
+        (self.len, self.current, self.next) = (0, 0, None);
         (self.begun, self.restarts) = (false, 0);
+        self.found.clear();
     }
 
     /// Reader: searches on, reading about `budget` words.
@@ -137,7 +132,10 @@ impl Near {
                 let word = Word::new(image.mem(), id);
                 let part = part_of(self.probes[self.current - 1]);
                 self.next = word.next(part.unwrap_or_default());
-                self.judge(word);
+                if !self.judge(word) {
+                    self.next = Some(id);
+                    return Step::More;
+                }
             }
             let Some(&hash) = self.probes[..self.len].get(self.current) else { return Step::Done };
             if budget == 0 {
@@ -149,10 +147,27 @@ impl Near {
         }
     }
 
-    /// The 16 best words, once the search is done: by distance, then those of more names, then by their bytes.
+    /// Between steps: makes room for more words, if some found none; takes at most `limit` bytes.
+    ///
+    /// # Errors
+    /// If that is more, or more than is available.
+    pub fn make_room(&mut self, limit: usize) -> Result<(), NoRoom> {
+        if !std::mem::take(&mut self.is_short) {
+            return Ok(());
+        }
+        let more = self.found.len().max(USUAL);
+        let bytes = (self.found.len() + more) * size_of::<NearWord>();
+        if bytes > limit {
+            return Err(NoRoom::Limit(bytes));
+        }
+        let fits = self.found.try_reserve_exact(more).is_ok() && some_is_left();
+        if fits { Ok(()) } else { Err(NoRoom::Memory(bytes)) }
+    }
+
+    /// The near words, once the search is done, in no order; if they are many, some of them may be there twice.
     #[must_use]
     pub fn words(&self) -> &[NearWord] {
-        &self.found[..self.count]
+        &self.found
     }
 
     /// Begins the search again if the image has changed since the last step.
@@ -163,7 +178,8 @@ impl Near {
         }
         self.restarts += u32::from(self.begun);
         (self.begun, self.epoch) = (true, epoch);
-        (self.len, self.current, self.next, self.count) = (0, 0, None, 0);
+        (self.len, self.current, self.next) = (0, 0, None);
+        self.found.clear();
         self.prepare(image);
     }
 
@@ -223,24 +239,22 @@ impl Near {
         self.len += 1;
     }
 
-    /// Keeps a word if it is near, and better than one of those kept.
-    fn judge(&mut self, word: Word<'_>) {
+    /// Keeps a word if it is near; `false` if there is no room for it.
+    fn judge(&mut self, word: Word<'_>) -> bool {
         let (bytes, len) = word.letters();
-        let Some(distance) = self.distance(&bytes[..len]).filter(|distance| *distance > 0) else {
-            return;
-        };
+        let near = self.distance(&bytes[..len]).filter(|distance| *distance > 0);
+        let Some(distance) = near.filter(|_| word.of() == self.of) else { return true };
         let [distance, count] = [u32::try_from(distance).unwrap_or(u32::MAX), word.count()];
         let new = NearWord { distance, count, bytes, len };
-        let known = self.words().iter().any(|known| known.word() == new.word());
-        if known || word.of() != self.of {
-            return;
+        let first = &self.found[..self.found.len().min(USUAL)];
+        if first.iter().any(|known| known.word() == new.word()) {
+            return true;
         }
-        let place = self.words().partition_point(|known| known.rank() < new.rank());
-        if place < MOST_FOUND {
-            self.count = (self.count + 1).min(MOST_FOUND);
-            self.found[place..self.count].rotate_right(1);
-            self.found[place] = new;
+        self.is_short = self.found.len() == self.found.capacity();
+        if !self.is_short {
+            self.found.push(new);
         }
+        !self.is_short
     }
 
     /// How far a word is from the typed one, if it is near.
@@ -256,6 +270,13 @@ impl Near {
         let (typed, chars) = (self.typed.get(), chars.get());
         distance(typed, chars, most(typed.len(), chars.len()))
     }
+}
+
+/// The errors between two words, if they are near.
+pub(crate) fn distance_of(typed: &[u8], word: &[u8]) -> Option<usize> {
+    let (one, other) = (Chars::<MOST_CHARS>::of(typed)?, Chars::<MOST_BYTES>::of(word)?);
+    let (one, other) = (one.get(), other.get());
+    distance(one, other, most(one.len(), other.len())).filter(|near| *near > 0)
 }
 
 /// The greatest distance of words of so many characters.

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::distance::{MOST_CHARS, distance};
 use super::letters::{Chars, Letters, Vocabulary};
-use super::near::{MOST_FOUND, Near, most};
+use super::near::{Near, most};
 use super::word::{MOST_COUNTED, Word};
 use crate::filter::bucket::Entry;
 use crate::memory::hash::Kind;
@@ -61,16 +61,22 @@ fn naive_near(words: &[(String, u32)], typed: &str) -> Vec<(usize, u32, String)>
         near.clear();
     }
     near.sort_by(|a, b| (a.0, b.1, &a.2).cmp(&(b.0, a.1, &b.2)));
-    near.truncate(MOST_FOUND);
     near
 }
 
 fn near(image: Image<'_>, of: Vocabulary, typed: &str, budget: usize) -> Vec<(usize, u32, String)> {
     let mut near = Near::new();
     near.begin(of, typed.as_bytes());
-    while near.step(image, budget) == Step::More {}
+    while near.step(image, budget) == Step::More {
+        near.make_room(usize::MAX).unwrap();
+    }
     let word = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
-    near.words().iter().map(|one| (one.distance as usize, one.count, word(one.word()))).collect()
+    let all = near.words().iter();
+    let mut all: Vec<_> =
+        all.map(|one| (one.distance as usize, one.count, word(one.word()))).collect();
+    all.sort_by(|a, b| (a.0, b.1, &a.2).cmp(&(b.0, a.1, &b.2)));
+    all.dedup();
+    all
 }
 
 /// A word of a small alphabet.
@@ -242,12 +248,12 @@ fn a_chain_of_thousands_is_read_in_slices_and_left_at_once() {
     search.begin(Vocabulary::Names, b"sameaabb");
     let mut steps = 1;
     while search.step(image, 100) == Step::More {
+        search.make_room(usize::MAX).unwrap();
         steps += 1;
     }
     assert!((50..60).contains(&steps), "{steps}");
-    assert_eq!(search.words().len(), MOST_FOUND);
+    assert!(search.words().len() > 20);
     assert!(search.words().iter().all(|word| word.distance == 1));
-    assert!(search.words().is_sorted_by_key(|word| word.word()));
     // If the image changes at every step, the search is soon done in one.
     search.begin(Vocabulary::Names, b"sameaabb");
     let mut steps = 1;

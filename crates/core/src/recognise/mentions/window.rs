@@ -101,6 +101,8 @@ impl Recogniser {
         let Some(record) = head.first(image.mem()) else { return Ok(()) };
         let agrees = match self.kind {
             FormKind::Folded => has_folded(record, folded, len, &mut self.name, &mut self.folded),
+            // Each name is compared for itself, since names of one joined form may have other words.
+            FormKind::Misspelled => true,
             kind => {
                 self.name.resize(record.name_len(), 0);
                 record.copy_name(&mut self.name);
@@ -120,7 +122,8 @@ impl Recogniser {
         let (first, last) =
             (self.held.word(self.current), self.held.word(self.current + words - 1));
         let (at, method) = (first.from..last.to, Method::of(self.kind));
-        let kept = self.forms.get(&folded[..len]);
+        let is_kept = self.kind != FormKind::Misspelled;
+        let kept = if is_kept { self.forms.get(&folded[..len]) } else { None };
         let is_kept = kept.is_some();
         if let Some(kept) = kept
             && self.kept_window((image, text), (head, words), kept, seen, budget)?
@@ -170,7 +173,10 @@ impl Recogniser {
                 return Err(Unfinished);
             }
         }
-        if !is_kept && Forms::is_dear(self.spent, self.found.len() - before) {
+        if !is_kept
+            && self.kind != FormKind::Misspelled
+            && Forms::is_dear(self.spent, self.found.len() - before)
+        {
             let (len, form) = self.held.form(self.current, words, &mut self.window);
             self.forms.note(&form[..len]);
         }
@@ -342,6 +348,13 @@ impl Recogniser {
         record.copy_name(&mut self.name);
         match self.kind {
             FormKind::Folded => spelling(&self.name, text, at, self.case),
+            FormKind::Misspelled => {
+                let typed = self.held.normal_words(self.current, words);
+                let counts = self.normal.read(self.language, &self.name)
+                    && self.normal.is_misspelled(typed, self.misspelled)
+                    && is_spelled_otherwise(&self.name, text, at, self.case);
+                counts.then_some(0)
+            }
             kind => {
                 let counts = is_spelled_otherwise(&self.name, text, at, self.case)
                     && (kind != FormKind::Joined

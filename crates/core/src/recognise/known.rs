@@ -1,0 +1,291 @@
+//! Which words of a text are words of names that a snapshot sees: others may be misspelled.
+//!
+//! The vocabulary counts the names that have a word, whoever sees them. Of a word that more names have than there are
+//! rows that not everybody sees, one is surely seen. For other words the queue of versions is read: a name that the
+//! snapshot does not see has versions only, and counts one less for each of its words.
+
+use crate::folded::forms::NormalWords;
+use crate::folded::normal::Language;
+use crate::folded::words::MOST_BYTES;
+use crate::memory::casts::{halves, index, wide};
+use crate::memory::id::{Link, VersionId};
+use crate::memory::limit::NoRoom;
+use crate::memory::root::{Counter, Field};
+use crate::memory::step::Step;
+use crate::recognise::normal_text::NormalText;
+use crate::records::asked::Asked;
+use crate::records::list::Cursor;
+use crate::records::record::{Direction, Record};
+use crate::records::slot::Slot;
+use crate::records::version::Version;
+use crate::records::visibility::sees;
+use crate::vocabulary::letters::{self, Vocabulary};
+use crate::{Image, Visibility};
+
+/// What a word costs, in slots: two buckets and an item.
+const WORD_CELLS: usize = 3;
+/// How often a source is begun again because the image changed, before it is done in one step.
+const MOST_RESTARTS: u32 = 8;
+/// Characters of the shortest word that may be misspelled.
+pub(crate) const LEAST: usize = 4;
+
+/// Whether a normal word is one that may be misspelled: long enough, and without digits.
+#[must_use]
+pub fn may_be_misspelled(word: &[u8]) -> bool {
+    letters::is_word(word)
+        && std::str::from_utf8(word).is_ok_and(|word| word.chars().nth(LEAST - 1).is_some())
+}
+
+/// The words of a text that names have, over all sources that were read.
+#[derive(Debug, Default)]
+pub struct KnownWords {
+    /// A bit for each word of the text.
+    bits: Vec<u64>,
+    current: usize,
+    /// Words of the text that few names have: their numbers, and how many names have them. In the order of their letters
+    /// once all words were looked up.
+    doubtful: Vec<(u32, u32)>,
+    /// Whether all words were looked up, and the next version to read.
+    looked_up: bool,
+    sorted: bool,
+    version: Option<VersionId>,
+    epoch: Option<u64>,
+    restarts: u32,
+    asked: Asked,
+    name: Vec<u8>,
+    normal: NormalWords,
+}
+
+impl KnownWords {
+    /// Begins a text, of which no word is known yet; takes at most `limit` bytes.
+    ///
+    /// # Errors
+    /// If it would take more, or more than is available.
+    pub fn begin(&mut self, text: &NormalText, limit: usize) -> Result<(), NoRoom> {
+        let words = text.words().len();
+        let bytes = words.div_ceil(8) + words * size_of::<(u32, u32)>();
+        if bytes > limit {
+            return Err(NoRoom::Limit(bytes));
+        }
+        self.bits.clear();
+        self.doubtful.clear();
+        let fits = self.bits.try_reserve(words.div_ceil(64)).is_ok()
+            && self.doubtful.try_reserve(words).is_ok()
+            && self.name.try_reserve(MOST_BYTES + 1).is_ok();
+        if !fits {
+            return Err(NoRoom::Memory(bytes));
+        }
+        self.bits.resize(words.div_ceil(64), 0);
+        self.asked.make_room(limit / 8);
+        self.next_source(text.language());
+        Ok(())
+    }
+
+    /// Begins another image, or the same again once the asked xids are known.
+    pub fn next_source(&mut self, language: Language) {
+        if self.normal.is_unused() {
+            self.normal = NormalWords::with_room();
+        }
+        self.normal.speak(language);
+        self.restarts = 0;
+        self.begin_anew();
+    }
+
+    fn begin_anew(&mut self) {
+        self.current = 0;
+        self.doubtful.clear();
+        (self.looked_up, self.sorted, self.version, self.epoch) = (false, false, None, None);
+        self.asked.clear();
+    }
+
+    /// Whether a word is known.
+    #[inline]
+    pub(crate) fn has(&self, word: usize) -> bool {
+        self.bits.get(word / 64).is_some_and(|bits| bits >> (word % 64) & 1 == 1)
+    }
+
+    fn set(&mut self, word: usize) {
+        self.bits[word / 64] |= 1 << (word % 64);
+    }
+
+    /// Between steps: sorts the doubtful words. Needs no lock.
+    pub fn prepare(&mut self, text: &NormalText) {
+        if self.looked_up && !self.sorted {
+            let letters = |i: u32| text.word(index(i));
+            self.doubtful.sort_unstable_by(|a, b| letters(a.0).cmp(letters(b.0)));
+            self.sorted = true;
+        }
+    }
+
+    /// The xids that the snapshot did not know, each once, after [`Step::Ask`].
+    #[must_use]
+    pub fn asked(&self) -> &[u64] {
+        self.asked.xids()
+    }
+
+    /// Reader: looks on for words of names, or of labels, for about `cells` slots.
+    pub fn step(
+        &mut self,
+        image: Image<'_>,
+        of: Vocabulary,
+        seen: &impl Visibility,
+        cells: usize,
+        text: &NormalText,
+    ) -> Step {
+        let epoch = image.epoch();
+        if self.epoch.is_some_and(|known| known != epoch) {
+            self.restarts += 1;
+            self.begin_anew();
+        }
+        self.epoch = Some(epoch);
+        let mut budget = if self.restarts > MOST_RESTARTS { usize::MAX } else { cells.max(1) };
+        if !self.look_up(image, of, text, &mut budget) {
+            return Step::More;
+        }
+        if self.doubtful.is_empty() {
+            return Step::Done;
+        }
+        if !self.sorted {
+            if budget < usize::MAX {
+                return Step::More;
+            }
+            self.prepare(text);
+        }
+        if !self.read_versions(image, of, seen, text, &mut budget) {
+            return if self.asked.is_full() { Step::Ask } else { Step::More };
+        }
+        if !self.asked.is_empty() {
+            return Step::Ask;
+        }
+        for i in 0..self.doubtful.len() {
+            let (word, names) = self.doubtful[i];
+            if names > 0 {
+                self.set(index(word));
+            }
+        }
+        self.doubtful.clear();
+        Step::Done
+    }
+
+    /// Looks words up in the vocabulary; `false` if the budget ended first.
+    fn look_up(
+        &mut self,
+        image: Image<'_>,
+        of: Vocabulary,
+        text: &NormalText,
+        budget: &mut usize,
+    ) -> bool {
+        let rows = image.root().count(Counter::Versions);
+        while !self.looked_up {
+            if *budget == 0 {
+                return false;
+            }
+            let Some(&place) = text.words().get(self.current) else {
+                self.looked_up = true;
+                self.version = image.root().version(Field::Oldest);
+                break;
+            };
+            let (word, letters) = (self.current, text.letters_of(place));
+            self.current += 1;
+            if self.has(word) || !may_be_misspelled(letters) {
+                *budget = budget.saturating_sub(1);
+                continue;
+            }
+            *budget = budget.saturating_sub(WORD_CELLS);
+            let names = image.count_of(of, letters);
+            // A row has two names.
+            if u64::from(names) > 2 * rows {
+                self.set(word);
+            } else if names > 0 {
+                self.doubtful.push((halves(wide(word)).0, names));
+            }
+        }
+        true
+    }
+
+    /// Reads the queue of versions for names that the snapshot does not see; `false` if the budget ended first.
+    fn read_versions(
+        &mut self,
+        image: Image<'_>,
+        of: Vocabulary,
+        seen: &impl Visibility,
+        text: &NormalText,
+        budget: &mut usize,
+    ) -> bool {
+        let mem = image.mem();
+        while let Some(id) = self.version {
+            if *budget == 0 {
+                return false;
+            }
+            let version = Version::new(mem, id);
+            self.version = version.next();
+            let row = version.row();
+            let own_parent = row.parent == row.child;
+            for entity in
+                [Some(row.parent), (!own_parent).then_some(row.child)].into_iter().flatten()
+            {
+                let record = Record::new(mem, entity);
+                // Each name counts once: at the version of its first row.
+                let is_first = first_link(image, record) == Some(Link::Version(id));
+                *budget = budget.saturating_sub(2);
+                let is_label = record.is_label(&mut self.name);
+                if is_first
+                    && is_label == (of == Vocabulary::Labels)
+                    && !self.sees(image, record, is_label, seen, budget)
+                {
+                    *budget = budget.saturating_sub(WORD_CELLS);
+                    self.discount(record, text);
+                }
+            }
+        }
+        true
+    }
+
+    /// Whether the snapshot sees a row of a name: of a label, one that says so.
+    fn sees(
+        &mut self,
+        image: Image<'_>,
+        record: Record<'_>,
+        is_label: bool,
+        seen: &impl Visibility,
+        budget: &mut usize,
+    ) -> bool {
+        let directions: &[Direction] =
+            if is_label { &[Direction::Down] } else { &[Direction::Up, Direction::Down] };
+        directions.iter().any(|direction| {
+            let mut cursor = Cursor::start(record, *direction);
+            std::iter::from_fn(|| cursor.next(image.mem())).any(|at| {
+                *budget = budget.saturating_sub(1);
+                sees(image.mem(), Slot::read(image.mem(), at).link, seen, &mut self.asked)
+            })
+        })
+    }
+
+    /// Counts a name less for each of its words.
+    fn discount(&mut self, record: Record<'_>, text: &NormalText) {
+        if record.name_len() > MOST_BYTES + 1 {
+            return;
+        }
+        self.name.resize(record.name_len(), 0);
+        record.copy_name(&mut self.name);
+        if !self.normal.read_own(&self.name) {
+            return;
+        }
+        let doubtful = &mut self.doubtful;
+        for word in self.normal.vocabulary() {
+            let from = doubtful.partition_point(|(i, _)| text.word(index(*i)) < word);
+            let those = doubtful[from..].iter_mut();
+            for (_, names) in those.take_while(|(i, _)| text.word(index(*i)) == word) {
+                *names = names.saturating_sub(1);
+            }
+        }
+    }
+}
+
+/// The link of the first slot in a record's lists.
+fn first_link(image: Image<'_>, record: Record<'_>) -> Option<Link> {
+    [Direction::Up, Direction::Down].into_iter().find_map(|direction| {
+        let at = Cursor::start(record, direction).next(image.mem())?;
+        Some(Slot::read(image.mem(), at).link)
+    })
+}

@@ -1,0 +1,78 @@
+//! Names of which the text misspells one word: windows with one word that no name has, and a near word in its place.
+
+use super::{Recogniser, Searched, Seek};
+use crate::Visibility;
+use crate::folded::forms::SPAN;
+use crate::memory::step::Step;
+use crate::recognise::text::Reader;
+use crate::vocabulary::letters::Vocabulary;
+
+/// What a search for near words costs at least, in slots.
+const SEARCH_CELLS: usize = 16;
+
+impl Seek {
+    /// Where the words of the names that are sought are counted.
+    #[must_use]
+    pub fn vocabulary(self) -> Vocabulary {
+        match self {
+            Seek::Entities => Vocabulary::Names,
+            Seek::Labelled | Seek::Aliased => Vocabulary::Labels,
+        }
+    }
+}
+
+impl Recogniser {
+    /// Looks on for names with a misspelled word, until the budget is spent.
+    pub(super) fn step_misspelled(
+        &mut self,
+        of: Searched<'_>,
+        reader: &Reader<'_>,
+        seen: &impl Visibility,
+        budget: &mut usize,
+    ) {
+        let whole = self.held.whole();
+        let base = reader.first_held(self.held.len());
+        while self.current < whole && *budget > 0 {
+            let first = self.current;
+            let near = (first..self.held.len()).take(SPAN);
+            let Some(at) = near.clone().find(|i| reader.is_unknown(base + i)) else {
+                *budget = budget.saturating_sub(1);
+                self.go_to(first + 1);
+                continue;
+            };
+            if self.near_word != Some(base + at) {
+                let word = self.held.normal_words(at, 1).next().unwrap_or_default();
+                self.near.begin(self.seek.vocabulary(), word);
+                (self.near_word, self.has_near) = (Some(base + at), false);
+            }
+            if !self.has_near {
+                self.has_near = self.near.step(of.0, *budget) == Step::Done;
+                *budget = budget.saturating_sub(SEARCH_CELLS);
+                if !self.has_near {
+                    *budget = 0;
+                    return;
+                }
+            }
+            if self.near.words().is_empty() {
+                // No window that has this word is a name.
+                self.go_to(at + 1);
+                continue;
+            }
+            let end = (at + 1..self.held.len()).find(|i| reader.is_unknown(base + i));
+            let end = end.unwrap_or(self.held.len());
+            let window = (first, at, end);
+            if !self.block.prepare_misspelled(of.0, &self.held, window, self.near.words()) {
+                *budget = 0;
+                return;
+            }
+            self.misspelled = at - first;
+            if self.look(of, seen, budget).is_err() {
+                return;
+            }
+            if *budget == 0 {
+                return;
+            }
+            self.go_to(first + 1);
+        }
+    }
+}
