@@ -14,7 +14,9 @@
 -- Names that the text writes otherwise are looked for in the same way, by other forms (crates/core/src/folded/forms.rs): cft_form(name, method) is that of
 -- a name, cft_window_form(words, method) that of some words of the text in their normal forms; cft_spelled_otherwise(...) says whether a name may be meant
 -- by them. Lines that begin with --forms are used if there is such a rule. Those that begin with --each are there once for each rule, in order: {n} is
--- its number, from 1, {before} the one before, {method} its name, {score} its score; of --by form and --by abbreviation those of the rule's kind.
+-- its number, from 1, {before} the one before, {method} its name, {score} its score; of --by form, --by abbreviation and --by typo those of the rule's
+-- kind. {called} is a query for everything that the caller sees an entity be called, aliases too: a word of the text that is in none of these names may be
+-- misspelled (cft_may_be_misspelled); cft_misspelled(...) says whether words are those of a name but for one near it (crates/core/src/folded/forms.rs).
 -- cft_definitions(text) are the abbreviations that the text defines; they are the last rule.
 -- Lines that begin with --label are used if there is a column of labels, those with --no label if there is none.
 -- Lines that begin with --trees are used if trees are given: only entities with a row in one of them count; a NULL in $3 stands for rows without a tree.
@@ -135,6 +137,26 @@ kept0(start, stop, entity, via_alias, method, score) AS MATERIALIZED (
 --by abbreviation       JOIN meant AS d ON pg_catalog.substr($1, a.start, b.start OPERATOR(pg_catalog.+) b.length OPERATOR(pg_catalog.-) a.start) OPERATOR(pg_catalog.=) ANY (ARRAY[d.short, d.short OPERATOR(pg_catalog.||) 's'])
 --by abbreviation       JOIN kept{before} AS k ON k.start OPERATOR(pg_catalog.=) d.start AND k.stop OPERATOR(pg_catalog.=) d.stop
 --by abbreviation )
+-- Windows of up to 16 words of which one is in no name, and that are a name with a near word in its place.
+--by typo , called(name) AS MATERIALIZED ({called}),
+--by typo known(word) AS MATERIALIZED (
+--by typo     SELECT DISTINCT w.word FROM (SELECT DISTINCT c.name FROM called AS c) AS c, pg_catalog.unnest(cftrag_internal.cft_normal_words(c.name)) AS w(word)
+--by typo ),
+--by typo unknown(place) AS MATERIALIZED (
+--by typo     SELECT w.place FROM normal AS w WHERE cftrag_internal.cft_may_be_misspelled(w.normal) AND NOT EXISTS (SELECT FROM known AS k WHERE k.word OPERATOR(pg_catalog.=) w.normal)
+--by typo ),
+--by typo found{n}(start, stop, entity, via_alias) AS MATERIALIZED (
+--by typo     SELECT a.start, b.start OPERATOR(pg_catalog.+) b.length, f.entity, CASE WHEN pg_catalog.bool_or(f.via_alias IS NULL) THEN NULL ELSE pg_catalog.min(f.via_alias) END
+--by typo       FROM (SELECT s.*, (SELECT pg_catalog.min(u.place) FROM unknown AS u WHERE u.place OPERATOR(pg_catalog.>=) s.first AND u.place OPERATOR(pg_catalog.<=) s.last) AS place,
+--by typo                    (SELECT pg_catalog.count(*) FROM unknown AS u WHERE u.place OPERATOR(pg_catalog.>=) s.first AND u.place OPERATOR(pg_catalog.<=) s.last) AS unknown
+--by typo               FROM normal_span AS s WHERE (s.last OPERATOR(pg_catalog.-) s.first) OPERATOR(pg_catalog.<) 16) AS s
+--by typo       JOIN form AS f ON cftrag_internal.cft_misspelled(s.words, f.name, (s.place OPERATOR(pg_catalog.-) s.first)::pg_catalog.int4)
+--by typo       JOIN normal AS a ON a.place OPERATOR(pg_catalog.=) s.first
+--by typo       JOIN normal AS b ON b.place OPERATOR(pg_catalog.=) s.last
+--by typo      WHERE s.unknown OPERATOR(pg_catalog.=) 1
+--by typo        AND cftrag_internal.cft_spelled_otherwise(f.name, $1, a.start, b.start OPERATOR(pg_catalog.+) b.length OPERATOR(pg_catalog.-) a.start, '{method}', pg_catalog.cardinality(s.words))
+--by typo      GROUP BY a.start, b.start OPERATOR(pg_catalog.+) b.length, f.entity
+--by typo )
 -- Of these the windows count in which all mentions so far are inside, or that are apart from all; the leftmost are chosen, of these the longest, and what
 -- is inside a chosen one goes. With overlapping, all windows count in which no rule before has found a name.
 --each , fits{n}(start, stop) AS MATERIALIZED (

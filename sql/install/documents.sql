@@ -10,11 +10,6 @@ LANGUAGE c STABLE PARALLEL SAFE COST 20 ROWS 1
 AS 'MODULE_PATHNAME', 'cft_attached_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_attached(regclass) IS 'the attached edges table (the only one, if none is named), its columns, and where its labels are';
 
-CREATE FUNCTION cftrag_internal.cft_name_tables(edges regclass) RETURNS TABLE(relation regclass, entity name, called name)
-LANGUAGE c STABLE PARALLEL SAFE COST 20 ROWS 2
-AS 'MODULE_PATHNAME', 'cft_name_tables_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_name_tables(regclass) IS 'where the labels and the aliases of an edges table are';
-
 CREATE FUNCTION cftrag_internal.cft_called(entities text[], edges regclass) RETURNS text[] LANGUAGE c STABLE PARALLEL SAFE COST 20
 AS 'MODULE_PATHNAME', 'cft_called_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_called(text[], regclass) IS 'the labels of entities, or the names of those without';

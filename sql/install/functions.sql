@@ -152,6 +152,24 @@ AS 'MODULE_PATHNAME', 'cft_spelled_otherwise_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_spelled_otherwise(text, text, integer, integer, text, integer) IS
 'whether so many words of a text may be taken for a name of the same form, by punctuation, case and cftrag.match_case';
 
+CREATE FUNCTION cftrag_internal.cft_normal_words(name text) RETURNS bytea[]
+LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 10
+AS 'MODULE_PATHNAME', 'cft_normal_words_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_normal_words(text) IS
+'the words of a name in their normal forms, in UTF-8; NULL if texts find it as it is written only';
+
+CREATE FUNCTION cftrag_internal.cft_may_be_misspelled(word bytea) RETURNS boolean
+LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1
+AS 'MODULE_PATHNAME', 'cft_may_be_misspelled_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_may_be_misspelled(bytea) IS
+'whether a normal word of a text may be misspelled: it has four characters or more and no digit';
+
+CREATE FUNCTION cftrag_internal.cft_misspelled(words bytea[], name text, place integer) RETURNS boolean
+LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 10
+AS 'MODULE_PATHNAME', 'cft_misspelled_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_misspelled(bytea[], text, integer) IS
+'whether normal words of a text are those of a name but for the one at that place, from 0, which is one or two errors from the name''s';
+
 CREATE FUNCTION cftrag_internal.cft_definitions(question text) RETURNS TABLE(long_start integer, long_stop integer, short text)
 LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 5
 AS 'MODULE_PATHNAME', 'cft_definitions_wrapper';

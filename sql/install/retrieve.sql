@@ -9,7 +9,7 @@ AS 'MODULE_PATHNAME', 'cft_nearest_documents_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_nearest_documents(vector, integer, regclass, text[], text[], regclass, jsonb) IS 'what cft_nearest_documents calls';
 
 CREATE FUNCTION cft_nearest_documents(embedding vector, k integer DEFAULT 5, edges regclass DEFAULT NULL, within text[] DEFAULT NULL, documents regclass DEFAULT NULL,
-    filter jsonb DEFAULT NULL, match text DEFAULT NULL)
+    filter jsonb DEFAULT NULL)
 RETURNS TABLE(document_id text, entity text, body text, tokens integer, distance float8)
 LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 5
 BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_nearest_documents($1, $2, cftrag_internal.cft_meant_edges($3), NULL, $4, cftrag_internal.cft_meant_documents($5), $6) AS f; END;
@@ -50,7 +50,7 @@ END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_nearest_entities(vector, integer, regclass, text[], text[], regclass, jsonb) IS 'what cft_nearest_entities calls';
 
 CREATE FUNCTION cft_nearest_entities(embedding vector, k integer DEFAULT 5, edges regclass DEFAULT NULL, within text[] DEFAULT NULL, documents regclass DEFAULT NULL,
-    filter jsonb DEFAULT NULL, match text DEFAULT NULL)
+    filter jsonb DEFAULT NULL)
 RETURNS TABLE(entity text, distance float8, score float8, label text)
 LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 5
 BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_nearest_entities($1, $2, cftrag_internal.cft_meant_edges($3), NULL, $4, cftrag_internal.cft_meant_documents($5), $6) AS f; END;
@@ -425,11 +425,6 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 5 SET search_path = pg_cat
 #variable_conflict use_column
 DECLARE
     f record;
-    trgm name;
-    called text;
-    found_here int := 0;
-    before text[];
-    alike float8[];
 BEGIN
     IF num_nulls(mention, k) > 0 THEN RETURN; END IF;
     IF k < 0 THEN
@@ -441,7 +436,7 @@ BEGIN
         AND cftrag_internal.cft_those(ARRAY[mention], f.edges, trees, within) <> '{}';
     IF FOUND THEN RETURN; END IF;
     RETURN QUERY
-    SELECT z.entity, z.score::float8, z.method, z.label
+    SELECT z.entity, z.score::numeric::float8, z.method, z.label
       FROM (SELECT DISTINCT ON (e.entity COLLATE "C") e.entity, e.label, e.score,
                      CASE WHEN e.method <> 'exact' THEN e.method WHEN e.via_alias IS NOT NULL THEN 'alias' WHEN f.by_name THEN 'folded' ELSE 'label' END AS method
               FROM cftrag_internal.cft_entities(mention, f.edges, trees, within, match => coalesce(match, 'fuzzy')) AS e
@@ -452,32 +447,13 @@ BEGIN
              ORDER BY e.entity COLLATE "C", e.via_alias NULLS FIRST) AS z
      ORDER BY z.method = 'alias', z.entity COLLATE "C" LIMIT k;
     IF FOUND THEN RETURN; END IF;
-    SELECT n.nspname INTO trgm FROM pg_extension AS x JOIN pg_namespace AS n ON n.oid = x.extnamespace WHERE x.extname = 'pg_trgm';
-    -- Comparing takes as long as the mention is: of 1,000 bytes, with 26,000 names, 6 s.
-    IF FOUND AND octet_length(mention) <= 255 THEN
-        SELECT string_agg(format('SELECT %1$s COLLATE "C" AS name, %2$s AS called FROM %3$s AS r WHERE %2$s OPERATOR(%4$I.%%) $1 AND %1$s IS NOT NULL',
-                                 cftrag_internal.cft_as_text('r.' || quote_ident(t.entity), t.relation, t.entity),
-                                 cftrag_internal.cft_as_text('r.' || quote_ident(t.called), t.relation, t.called), t.relation, trgm), ' UNION ALL ')
-          INTO called FROM (SELECT n.* FROM cftrag_internal.cft_name_tables(f.edges) AS n
-                            UNION ALL SELECT f.edges, o.name, o.name FROM unnest(ARRAY[f.parent, f.child]) AS o(name) WHERE f.by_name) AS t;
-    END IF;
-    IF called IS NOT NULL THEN
-        -- The row may belong to no entity of the forest, or to one outside trees or within.
-        EXECUTE format(
-            'WITH n AS MATERIALIZED (SELECT n.name, max(%I.similarity(n.called, $1))::float8 AS similarity FROM (%s) AS n GROUP BY n.name),
-                  z AS (SELECT n.* FROM n JOIN unnest(cftrag_internal.cft_those(ARRAY(SELECT n.name FROM n), $3, $4, $5)) AS t(name) ON t.name = n.name ORDER BY 2 DESC, 1 LIMIT $2)
-             SELECT array_agg(z.name ORDER BY z.similarity DESC, z.name), array_agg(z.similarity ORDER BY z.similarity DESC, z.name) FROM z', trgm, called)
-        INTO before, alike USING mention, k, f.edges, trees, within;
-        RETURN QUERY SELECT u.name, u.similarity, 'trigram', cftrag_internal.cft_label(u.name, f.edges) FROM unnest(before, alike) AS u(name, similarity);
-        found_here := coalesce(cardinality(before), 0);
-    END IF;
-    IF embedding IS NOT NULL AND found_here < k
+    IF embedding IS NOT NULL
        -- With several tables of documents, naming none is an error.
        AND (EXISTS (SELECT FROM cftrag_internal.cft_columns('cftrag_internal.cft_entity_embeddings()', NULL, f.edges) AS c WHERE c.other = f.edges)
             OR documents <> 0 OR EXISTS (SELECT FROM cftrag_internal.cft_columns('cftrag_internal.cft_documents()'))) THEN
         RETURN QUERY
         SELECT n.entity, n.score, 'nearest', n.label FROM cftrag_internal.cft_nearest_entities(embedding, k, f.edges, trees, within, documents, NULL) AS n
-         WHERE (before IS NULL OR n.entity <> ALL (before)) AND (num_nulls(trees, within) = 2 OR cftrag_internal.cft_those(ARRAY[n.entity], f.edges, trees, within) <> '{}') ORDER BY n.distance, n.entity COLLATE "C" LIMIT k - found_here;
+         WHERE (num_nulls(trees, within) = 2 OR cftrag_internal.cft_those(ARRAY[n.entity], f.edges, trees, within) <> '{}') ORDER BY n.distance, n.entity COLLATE "C" LIMIT k;
     END IF;
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_resolve(text, vector, integer, regclass, text[], text[], regclass, text) IS 'what cft_resolve calls';
@@ -488,4 +464,4 @@ RETURNS TABLE(entity text, score float8, method text, label text)
 LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 5
 BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_resolve($1, $2, $3, cftrag_internal.cft_meant_edges($4), $5, $6, cftrag_internal.cft_meant_documents($7), $8) AS f; END;
 COMMENT ON FUNCTION cft_resolve(text, vector, integer, regclass, text[], text[], regclass, text) IS
-'which entity (in these trees, within these) a mention may mean: exact, folded, by label or alias; else written otherwise (match, as in cft_entities; NULL: fuzzy); else the entities whose names, labels or aliases are the most similar by trigrams (with pg_trgm), then the nearest by embedding';
+'which entity (in these trees, within these) a mention may mean: exact, folded, by label or alias; else written otherwise (match, as in cft_entities; NULL: fuzzy); else the nearest by embedding';

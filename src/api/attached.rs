@@ -3,7 +3,7 @@
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
 use crate::call::fmgr::{Call, name_datum, text_array_of, text_value};
-use crate::catalog::attached_table::{AttachedTable, OpenNames};
+use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::columns::ColumnNames;
 use crate::catalog::privileges;
 use crate::error;
@@ -47,24 +47,6 @@ fn cft_attached(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         ],
         &mut nulls,
     );
-    Ok(())
-}
-
-/// `cft_name_tables(edges regclass) -> table(relation regclass, entity name, called name)`: the tables that hold labels and aliases of its
-/// entities, one row each. Errors: those of cft_context.
-#[pg_extern(sql = false)]
-fn cft_name_tables(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
-    let rows = call.rows();
-    let of = AttachedTable::open(&call, 0)?;
-    let OpenNames { aliases, labels } = of.open_names()?;
-    let own = of.columns.has_labels().then_some(&of);
-    for of in own.into_iter().chain(&labels).chain(&aliases) {
-        let names = &of.registration.names;
-        let called = name_datum(names.label.as_deref().unwrap_or_default());
-        rows.add(&mut [pg_sys::Datum::from(of.oid()), name_datum(&names.child), called], &mut [false; 3]);
-    }
     Ok(())
 }
 

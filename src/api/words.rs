@@ -111,6 +111,37 @@ fn cft_window_form(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
     Ok(Internal::from(has.then(|| text_datum(&form))))
 }
 
+/// `cft_normal_words(name)`: the normal words of a name, as UTF-8; NULL if texts find it as it is written only.
+#[pg_extern(sql = false)]
+fn cft_normal_words(name: &[u8]) -> Fallible<Option<Vec<Vec<u8>>>> {
+    let name = if name.len() > WIDEST * MOST_BYTES { &[] } else { name };
+    let name = as_utf8(name, &mut Interruptible::new(&mut { check_interrupts }))?;
+    let words = name.and_then(|name| cftrag_core::normal_words(Language::default(), name.as_bytes()));
+    let split = |words: Vec<u8>| words.split(|byte| *byte == b' ').map(<[u8]>::to_vec).collect(); // bounded: the words of a name
+    Ok(words.map(split))
+}
+
+/// `cft_may_be_misspelled(word bytea)`: whether a normal word may be misspelled: it has four characters or more and no digit.
+#[pg_extern(sql = false)]
+fn cft_may_be_misspelled(word: &[u8]) -> bool {
+    cftrag_core::may_be_misspelled(word)
+}
+
+/// `cft_misspelled(words bytea[], name, place)`: whether normal words of a text are those of a name but for the one at that place, from 0, which is near
+/// the name's. See crates/core/src/folded/forms.rs.
+#[pg_extern(sql = false)]
+fn cft_misspelled(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<bool> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let (Some(words), Some(name), Some(place)) = (call.arg(0), call.text(1), call.int(2)) else { return Ok(false) };
+    // SAFETY: an element of a bytea[] is read as one of a text[] is.
+    let (words, place) = (unsafe { array::texts(words) }?, usize::try_from(place).unwrap_or(usize::MAX));
+    let name = if name.len() > WIDEST * MOST_BYTES { &[] } else { name };
+    let Some(name) = as_utf8(name, &mut Interruptible::new(&mut { check_interrupts }))? else { return Ok(false) };
+    let words: Vec<&[u8]> = words.flatten().take(MOST_WORDS).collect(); // bounded: the words of a name
+    Ok(cftrag_core::is_misspelled(Language::default(), words.iter().copied(), name.as_bytes(), place))
+}
+
 /// `cft_spelled_otherwise(name, text, start, length, method, words)`: whether so many words there, of the same form as the name, may be taken for it. See
 /// crates/core/src/recognise/spelling.rs.
 #[pg_extern(sql = false)]

@@ -26,8 +26,8 @@ use crate::serve::walk::End;
 use crate::serve::within::Within;
 use crate::serve::{reference, route, tiers, walk, within};
 use cftrag_core::{
-    Asked, FormKind, Image, Interruptible, Language, Mention, Method, NoRoom, NormalText, Reader, Recogniser, Seek,
-    Step, Trees,
+    Asked, FormKind, Image, Interruptible, KnownWords, Language, Mention, Method, NoRoom, NormalText, Reader,
+    Recogniser, Seek, Step, Trees,
 };
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
@@ -64,8 +64,9 @@ pub struct Found {
     /// One for the edges' image, then one for each table of names; then the same for the text without possessives and the like, and for each form by
     /// which names are looked for that the text writes otherwise.
     pub recognisers: Vec<Recogniser>,
-    /// The normal words of the text.
+    /// The normal words of the text, and which of them are words of names.
     normal: NormalText,
+    known: KnownWords,
     /// Each mention with the index of its recogniser.
     pub mentions: Vec<Each>,
     /// The labels of the mentions' entities, in the same order.
@@ -141,7 +142,7 @@ impl Tables {
         let Self { edges, aliases, labels } = self;
         let (text, overlapping) = (question.text(), question.is_overlapping());
         let only = question.trees.map(asked::trees).transpose().map_err(End::Error)?;
-        let Found { recognisers, mentions, normal, .. } = found;
+        let Found { recognisers, mentions, normal, known, .. } = found;
         let sources = 1 + aliases.len() + labels.iter().len();
         // With labels, several names may belong to one entity, as with aliases. The trees are checked once all names are found.
         let by_name = edges.columns.are_found_by_name(&edges.registration.names) && labels.is_none();
@@ -155,7 +156,6 @@ impl Tables {
         let seek = if by_name { Seek::Entities } else { Seek::Labelled };
         let searches = sources * texts.iter().flatten().count();
         let rules = tiers::rules(question.matching);
-        let forms = rules.iter().filter_map(|rule| tiers::form_of(*rule));
         while recognisers.len() < searches + sources * rules.len() {
             recognisers.push(Recogniser::new(HEADERS));
         }
@@ -184,28 +184,34 @@ impl Tables {
                 tiers::keep_leftmost(mentions, &mut Interruptible::new(&mut { check_interrupts }));
             }
         }
-        for (n, form) in forms.enumerate() {
-            let those = searches + n * sources..searches + (n + 1) * sources;
-            if n == 0 {
-                read_normal(normal, text, plain.as_deref())?;
-            }
-            let text = Read::Normal(text, normal);
-            for ((of, seek), recogniser) in tables.iter().zip(&mut recognisers[those.clone()]) {
-                let how = How { seek: *seek, all: true, form };
-                look(of, recogniser, text, how, Some(&mut ticket), &mut filter)?;
-            }
-            let mut new = Vec::new();
-            room_for(&mut new, false, &recognisers[those.clone()])?;
-            merge(recognisers, those, sources, &mut new);
-            tiers::add(mentions, &mut new, overlapping, &mut Interruptible::new(&mut { check_interrupts }))
-                .map_err(End::Error)?;
+        let mut check_interrupts_too = check_interrupts;
+        let work = &mut Interruptible::new(&mut check_interrupts_too);
+        if !rules.is_empty() {
+            read_normal(normal, text, plain.as_deref())?;
         }
-        if rules.contains(&Method::Abbreviation)
-            && let Ok(text) = std::str::from_utf8(text)
-        {
-            let mut check_interrupts = check_interrupts;
-            let work = &mut Interruptible::new(&mut check_interrupts);
-            let mut new = tiers::abbreviations(text, mentions, work).map_err(End::Error)?;
+        for (n, rule) in rules.iter().enumerate() {
+            let those = searches + n * sources..searches + (n + 1) * sources;
+            let mut new = match tiers::form_of(*rule) {
+                Some(form) => {
+                    let mut read = Read::Normal(text, normal);
+                    if form == FormKind::Misspelled {
+                        known_words(known, normal, &tables, &mut ticket)?;
+                        read = Read::Misspelled(text, normal, known);
+                    }
+                    for ((of, seek), recogniser) in tables.iter().zip(&mut recognisers[those.clone()]) {
+                        let how = How { seek: *seek, all: true, form };
+                        look(of, recogniser, read, how, Some(&mut ticket), &mut filter)?;
+                    }
+                    let mut new = Vec::new();
+                    room_for(&mut new, false, &recognisers[those.clone()])?;
+                    merge(recognisers, those, sources, &mut new);
+                    new
+                }
+                None => match cftrag_core::as_utf8(text, work) {
+                    Some(text) => tiers::abbreviations(text, mentions, work).map_err(End::Error)?,
+                    None => return Err(Reason::Encoding.into()),
+                },
+            };
             tiers::add(mentions, &mut new, overlapping, work).map_err(End::Error)?;
         }
         if question.once {
@@ -285,6 +291,7 @@ enum Read<'t> {
     Written(&'t [u8]),
     Plain(&'t [u8], &'t [u8]),
     Normal(&'t [u8], &'t NormalText),
+    Misspelled(&'t [u8], &'t NormalText, &'t KnownWords),
 }
 
 /// Reads the normal words of a text, of its plain form if it has one. 53400, 53200 (memory).
@@ -299,6 +306,42 @@ fn read_normal(normal: &mut NormalText, text: &[u8], plain: Option<&[u8]>) -> Re
     read.map_err(|why| End::Error(error::no_room(why)))
 }
 
+/// Notes which words of the text are words of names, aliases or labels that the caller sees. 53400, 53200 (memory).
+fn known_words(
+    known: &mut KnownWords,
+    text: &NormalText,
+    tables: &[(&AttachedTable, Seek)],
+    edges: &mut Ticket,
+) -> Result<(), End> {
+    known.begin(text, work_memory::limit()).map_err(|why| End::Error(error::no_room(why)))?;
+    for (n, (of, seek)) in tables.iter().enumerate() {
+        known.next_source(text.language());
+        let vocabulary = seek.vocabulary();
+        let first = |image: Image<'_>, seen: &SnapshotView| known.step(image, vocabulary, seen, CELLS, text);
+        let mut own = None;
+        let mut step = if n == 0 {
+            edges.read(first)?
+        } else {
+            let (ticket, step) = route::route_and(of, first)?;
+            own = Some(ticket);
+            step
+        };
+        let ticket = own.as_mut().unwrap_or(edges);
+        while step != Step::Done {
+            check_for_interrupts!();
+            match step {
+                Step::Ask => {
+                    ticket.learn(known.asked())?;
+                    known.next_source(text.language());
+                }
+                _ => known.prepare(text),
+            }
+            step = ticket.read(|image, seen| known.step(image, vocabulary, seen, CELLS, text))?;
+        }
+    }
+    Ok(())
+}
+
 /// A reader of the text, if the database's encoding is UTF8, which the recogniser requires.
 fn reader<'t>(text: Read<'t>, work: &mut Interruptible<'_>) -> Option<Reader<'t>> {
     if !has_utf8() {
@@ -308,6 +351,9 @@ fn reader<'t>(text: Read<'t>, work: &mut Interruptible<'_>) -> Option<Reader<'t>
         Read::Written(text) => Reader::of(text, work),
         Read::Plain(text, plain) => Reader::of(text, work)?.instead(plain, work),
         Read::Normal(text, normal) => Some(Reader::normal(cftrag_core::as_utf8(text, work)?, normal)),
+        Read::Misspelled(text, normal, known) => {
+            Some(Reader::misspelled(cftrag_core::as_utf8(text, work)?, normal, known))
+        }
     }
 }
 

@@ -352,7 +352,19 @@ pub fn entities(
         None => none(),
     };
     let mut values = Source::of(of).values(from);
-    values.extend([("{aliases}", if also.is_empty() { none() } else { also.join(" UNION ALL ") }), ("{named}", named)]);
+    let also = if also.is_empty() { none() } else { also.join(" UNION ALL ") };
+    // What anything is called, in whatever tree.
+    let by_name = "SELECT {parent} AS entity, {parent} AS called FROM {edges} AS r WHERE {parent} IS NOT NULL AND {child} IS NOT NULL \
+                   UNION ALL SELECT {child}, {child} FROM {edges} AS r WHERE {child} IS NOT NULL";
+    let own = if from.is_none() && of.columns.are_found_by_name(&of.registration.names) {
+        fill(by_name, &values)
+    } else {
+        named.clone()
+    };
+    let called = format!(
+        "SELECT d.called FROM ({own}) AS d(entity, called) UNION ALL SELECT a.alias FROM ({also}) AS a(alias, entity)"
+    );
+    values.extend([("{aliases}", also), ("{named}", named), ("{called}", called)]);
     let template = if question.within.is_some() { ENTITIES.replace("--within", "") } else { ENTITIES.to_string() };
     let template = if question.once { template.replace("--once", "") } else { template };
     let template = with_rules(&template, tiers::rules(question.matching));
@@ -373,7 +385,11 @@ fn with_rules(template: &str, rules: &[Method]) -> String {
     let template = template.replace("kept0 /* by the last rule */", &format!("kept{}", rules.len()));
     let has_rules = |line: &&str| line.starts_with("--by ") || line.starts_with("--each ");
     let each = |(n, method): (usize, &Method)| {
-        let kind = if *method == Method::Abbreviation { "--by abbreviation" } else { "--by form" };
+        let kind = match method {
+            Method::Abbreviation => "--by abbreviation",
+            Method::Typo => "--by typo",
+            _ => "--by form",
+        };
         let lines = template.lines().filter(has_rules);
         let own = lines.filter_map(|line| line.strip_prefix(kind).or_else(|| line.strip_prefix("--each")));
         let text = own.fold(String::new(), |all, line| all + line + "\n");

@@ -27,7 +27,7 @@ pub fn rules(matching: Match) -> &'static [Method] {
     match matching {
         Match::Exact => &[],
         Match::Inflected => &[Method::Inflected],
-        Match::Fuzzy => &[Method::Inflected, Method::Reordered, Method::Abbreviation],
+        Match::Fuzzy => &[Method::Inflected, Method::Reordered, Method::Abbreviation, Method::Typo],
     }
 }
 
@@ -37,6 +37,7 @@ pub fn form_of(rule: Method) -> Option<FormKind> {
         Method::Exact => Some(FormKind::Folded),
         Method::Inflected => Some(FormKind::Joined),
         Method::Reordered => Some(FormKind::Unordered),
+        Method::Typo => Some(FormKind::Misspelled),
         Method::Abbreviation => None,
     }
 }
@@ -48,7 +49,7 @@ pub fn name(method: Method) -> &'static str {
 
 /// The rule of that name.
 pub fn named(name: &[u8]) -> Option<Method> {
-    let all = [Method::Exact, Method::Inflected, Method::Reordered, Method::Abbreviation];
+    let all = [Method::Exact, Method::Inflected, Method::Reordered, Method::Abbreviation, Method::Typo];
     all.into_iter().find(|method| self::name(*method).as_bytes() == name)
 }
 
@@ -56,6 +57,7 @@ static EXACT: Constant<9> = Constant::of(b"....exact");
 static INFLECTED: Constant<13> = Constant::of(b"....inflected");
 static REORDERED: Constant<13> = Constant::of(b"....reordered");
 static ABBREVIATION: Constant<16> = Constant::of(b"....abbreviation");
+static TYPO: Constant<8> = Constant::of(b"....typo");
 
 /// A rule's name, as a text with its header.
 pub fn method_with_prefix(method: Method) -> &'static [u8] {
@@ -64,6 +66,7 @@ pub fn method_with_prefix(method: Method) -> &'static [u8] {
         Method::Inflected => &INFLECTED.0,
         Method::Reordered => &REORDERED.0,
         Method::Abbreviation => &ABBREVIATION.0,
+        Method::Typo => &TYPO.0,
     }
 }
 

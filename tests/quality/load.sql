@@ -1,8 +1,5 @@
 -- Runs after demo/load.sql (world=disease): loads the gold answers and the synonyms, and cuts forests of 50, 300 and 600 trees from the ontology.
 SET client_min_messages = warning;
-CREATE EXTENSION pg_trgm;
-CREATE INDEX ON entity_edges USING gin (parent gin_trgm_ops);
-CREATE INDEX ON entity_edges USING gin (child gin_trgm_ops);
 -- Title and text, which were embedded together.
 ALTER TABLE documents ADD COLUMN content text GENERATED ALWAYS AS (title || '. ' || body) STORED;
 SELECT cft_attach_documents('documents', body => 'content', entity => 'entity') \g /dev/null

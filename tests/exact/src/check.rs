@@ -144,6 +144,12 @@ fn definition(table: &Table, form: Form, question: &str, overlapping: &str, up: 
             table.label_table.unwrap_or(&table.qualified())
         ),
     };
+    let by_name = "SELECT {parent} FROM {edges} AS r WHERE {parent} IS NOT NULL AND {child} IS NOT NULL \
+                   UNION ALL SELECT {child} FROM {edges} AS r WHERE {child} IS NOT NULL";
+    let called = match table.label {
+        None => filled(by_name, table, false),
+        Some(_) => format!("SELECT d.called FROM ({named}) AS d(entity, called)"),
+    };
     let template = match form {
         Form::MentionsWithin => ENTITIES.replace("--within", ""),
         Form::MentionsOtherwise => with_rules(ENTITIES),
@@ -152,6 +158,7 @@ fn definition(table: &Table, form: Form, question: &str, overlapping: &str, up: 
     filled(&template, table, form.is_in_trees())
         .replace("{aliases}", "SELECT NULL::text, NULL::text WHERE false")
         .replace("{named}", &named)
+        .replace("{called}", &called)
         .replace("$1", question)
         .replace("$2", overlapping)
         .replace("($3)", &format!("({})", trees(up)))
@@ -160,10 +167,11 @@ fn definition(table: &Table, form: Form, question: &str, overlapping: &str, up: 
 
 /// The definition with all rules for names that a text writes otherwise: its lines that begin with --by and --each once for each rule.
 fn with_rules(definition: &str) -> String {
-    const RULES: [(&str, &str, &str); 3] = [
+    const RULES: [(&str, &str, &str); 4] = [
         ("inflected", "0.95", "--by form"),
         ("reordered", "0.85", "--by form"),
         ("abbreviation", "0.9", "--by abbreviation"),
+        ("typo", "0.8", "--by typo"),
     ];
     let has_rules = |line: &&str| line.starts_with("--by ") || line.starts_with("--each ");
     let mut rules = String::new();
@@ -192,9 +200,12 @@ fn sides(table: &Table, form: Form, entities: &str, up: &str, down: &str) -> (St
         // The rows have the columns of cft_context's. The random levels choose: an odd one asks for overlapping mentions, or puts words between them.
         let question = format!("array_to_string({entities}, CASE {down} % 2 WHEN 0 THEN ' ' ELSE '? The ' END)");
         let (question, matching) = match form {
-            Form::MentionsOtherwise => {
-                (format!("replace({question} || ' and the bare oaks (BO), BO', 'oaks', 'oak')"), "fuzzy")
-            }
+            Form::MentionsOtherwise => (
+                format!(
+                    "replace(replace({question} || ' and the bare oaks (BO), BO', 'oaks', 'oak'), 'bare', 'baree')"
+                ),
+                "fuzzy",
+            ),
             _ => (question, "exact"),
         };
         let overlapping = format!("({up} % 2 = 1)");

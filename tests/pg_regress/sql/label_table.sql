@@ -1,6 +1,5 @@
 -- Labels in a table of their own, nodes(id, name) beside links(parent, child): every function that names entities speaks them, by image and definition.
 SET client_min_messages = warning;
-CREATE EXTENSION pg_trgm;
 CREATE TABLE nodes (id int PRIMARY KEY, name text, note text);
 CREATE TABLE links (parent int, child int, tree text);
 -- Several of one name, some without, an empty one, one that is its entity's id, one of an entity that no link has.
@@ -136,4 +135,3 @@ SELECT cft_attach('links', tree => 'tree', label => 'name');
 SELECT cft_attach_labels('others', label => 'title', edges => 'links');
 DROP TABLE nodes, links, others;
 DROP FUNCTION answers, answers_differ;
-DROP EXTENSION pg_trgm;

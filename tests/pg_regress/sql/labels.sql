@@ -127,11 +127,9 @@ SELECT idx_scan > 0 AS by_index FROM pg_stat_user_indexes WHERE indexrelname = '
 DROP TABLE papers, forest;
 DROP FUNCTION about;
 
-CREATE EXTENSION pg_trgm;
 SELECT * FROM cft_resolve('TRAIL-shoes', edges => 'categories');
 SELECT * FROM cft_resolve('trail shoos', edges => 'categories');
 SELECT * FROM cft_resolve('3', edges => 'categories');
-DROP EXTENSION pg_trgm;
 CREATE TABLE products (id int, category_id int, body text, embedding vector(2));
 INSERT INTO products VALUES (1, 3, 'Light.', '[1,0]'), (2, 4, 'Strong.', '[0,1]'), (3, 2, 'All of them.', '[0.7,0.7]');
 SELECT cft_attach_documents('products', entity => 'category_id');

@@ -21,6 +21,15 @@ SELECT finds('hiking sock', overlapping => true);
 SELECT finds('renal pelvis carcinoma; a boot for a child; pelvis of the carcinoma, renal; failure of the kidney');
 -- Abbreviations.
 SELECT finds('Duchenne muscular dystrophy (DMD) is rare. Is DMD, are DMDs, is dmd? AKF (acute kidney failure), then AKF. XYZ (kidney). DMD (kidney failure): DMD');
+-- Errors of typing: in a word of four letters or more that no name has, one for each name; two errors from nine letters; names of one word from six.
+SELECT finds('hikking socks, wolen socks; a rucksak, a rucsack, a rxcksak; sokcs, knfie, gryere; hand bgas');
+SELECT finds('Duchenen muscular dystrophy, acute kidny failure, muscular dystrofie; Duchenen muscluar dystrophy');
+-- A word that some name has is no error of typing, nor is one with a digit.
+BEGIN;
+INSERT INTO goods VALUES ('Shop', 'Raincoots'), ('Shop', 'Rucksac');
+SELECT finds('a raincoot, a raincoet, a rucksac; rucks4cks');
+ROLLBACK;
+SELECT finds('a raincoot, a raincoet, a rucksac; rucks4cks');
 -- Short capitals stay capitals, common words and names that need their punctuation are not guessed at; nor are numbers.
 SELECT finds('it, ITs, nsaid, NSAIDs, c, thes, 123 4, 12 34');
 SELECT finds('it, The', match) FROM (VALUES ('exact'), ('inflected'), ('fuzzy')) AS v (match);
@@ -58,7 +67,7 @@ SELECT count(*) AS asked, count(*) FILTER (WHERE i.found IS NOT NULL) AS found, 
        (VALUES (false, false), (true, false), (false, true)) AS n (in_trees, are_within),
        unnest(ARRAY['A rucksack and rucksacks, rain-coats, raincoat; the backpack, an anorak; tumors, tumours. Hiking sock, boots for a child',
                     'hats, caps; caps & hat of children, childrens hats, a child''s hat', 'acute kidney failure (AKF) of kidneys; AKF, AKFs, AKI. The kidney disease, acute kind',
-                    'Duchenne’s muscular dystrophy (DMD) muscular dystrophies; dystrophy, muscular DMD', repeat('sock hand bag s, rain coats of child ', 3), '']) AS q (question),
+                    'Duchenne’s muscular dystrophy (DMD) muscular dystrophies; dystrophy, muscular DMD', repeat('sock hand bag s, rain coats of child ', 3), 'a ruksack, hand-bgas and bacpacks of chldren; kidny disease of the acute kind, Duchenen muscular dystrophy, raincats', '']) AS q (question),
        answer(edges, question, CASE WHEN in_trees THEN trees END, CASE WHEN are_within THEN within END, overlapping, match, true) AS i (found),
        answer(edges, question, CASE WHEN in_trees THEN trees END, CASE WHEN are_within THEN within END, overlapping, match, false) AS d (found);
 -- Names that are not committed are found by their own transaction; names that are gone are not.

@@ -1,5 +1,4 @@
 -- What a table is attached as is not lost by attaching it again: one table of names may serve several edges tables, and everything else is an error.
-CREATE EXTENSION pg_trgm;
 SET client_min_messages = warning;
 CREATE TABLE nodes (id int PRIMARY KEY, name text, short text);
 INSERT INTO nodes VALUES (1, 'Heart clinic', 'HC'), (2, 'East wing', 'EW'), (3, 'Lonely', 'L'), (4, 'Hidden', 'H');
@@ -61,4 +60,3 @@ RESET cftrag.enable;
 CREATE TABLE tt (tree text, parent text, child text);
 SELECT * FROM cft_context('x', edges => 'tt');
 DROP TABLE nodes, l1, l2, mixed, ids, far, tt;
-DROP EXTENSION pg_trgm;

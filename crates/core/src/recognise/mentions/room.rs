@@ -39,6 +39,7 @@ impl Recogniser {
     /// If that takes more memory than the limit, or than is available, or if the last step needed more.
     pub fn make_room(&mut self, cells: usize) -> Result<(), NoRoom> {
         self.asked.make_room(self.limit / 8);
+        self.near.make_room(self.limit / 8)?;
         match self.failed {
             Some(why) => Err(why),
             None => self.grow(cells.min(self.found.len() + LEAST), WORDS),
