@@ -16,6 +16,7 @@
 //! its tones as accents become one. Light rules for other languages take some words together that differ ("Messe" and
 //! "Messer").
 
+mod common;
 mod endings;
 mod function_words;
 mod letters;
@@ -111,9 +112,9 @@ pub(crate) fn is_function_word(language: Language, normal: &[u8]) -> bool {
     function_words::has(language, normal)
 }
 
-/// Whether a normal word is a common one of the language.
-pub(crate) fn is_common(_: Language, _: &[u8]) -> bool {
-    false
+/// Whether a normal word is a common one of the language, which is no typing error: dancer, strike.
+pub(crate) fn is_common(language: Language, normal: &[u8]) -> bool {
+    common::has(language, normal)
 }
 
 /// A word of ASCII letters and digits at the end of a buffer. It never becomes longer.

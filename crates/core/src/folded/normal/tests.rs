@@ -416,6 +416,61 @@ fn function_words_are_normal() {
     assert!(!is_function_word(Language::German, b"the"));
 }
 
+#[test]
+fn common_words_are_normal_sorted_and_found() {
+    for (language, _) in LANGUAGES {
+        let words: Vec<&str> = common::of(language).text.split(' ').collect();
+        assert!(words.len() >= 150, "{language:?}");
+        let is_wrong = |word: &&str| normal(language, word) != *word;
+        let wrong: Vec<_> = words.iter().filter(|word| is_wrong(word)).collect();
+        let wanted: Vec<_> = wrong.iter().map(|word| normal(language, word)).collect();
+        assert!(wrong.is_empty(), "{language:?} has {wrong:?} for {wanted:?}");
+        for pair in words.windows(2) {
+            assert!(pair[0] < pair[1], "{language:?}: {pair:?}");
+        }
+        for word in &words {
+            assert!(
+                word.len() >= common::SHORTEST && is_common(language, word.as_bytes()),
+                "{word}"
+            );
+            // No part of a word, and no two of them, is one of them.
+            for other in
+                [&word[1..], &word[..word.len() - 1], &format!("{word} "), &format!("{word}q")]
+            {
+                assert_eq!(
+                    is_common(language, other.as_bytes()),
+                    words.contains(&other),
+                    "{other}"
+                );
+            }
+        }
+        let two = words[..2].join(" ");
+        assert!(!is_common(language, two.as_bytes()) && !is_common(language, b""));
+    }
+}
+
+#[test]
+fn common_words_near_names_are_known() {
+    let are = |language, words: &str, wanted: bool| {
+        for word in words.split(' ') {
+            let is = is_common(language, normal(language, word).as_bytes());
+            assert_eq!(is, wanted, "{language:?}: {word}");
+        }
+    };
+    are(Language::English, "dancer strike feeder battle better choose jumper weather", true);
+    are(Language::English, "Martin George Monday France walking looked Williams Neighbours", true);
+    are(Language::English, "cancre strok strooke hammmer ashtma diabetis q zzzzzz aaaaaa", false);
+    are(Language::Simple, "dancer strike", true);
+    are(Language::German, "bezahlen", true);
+    are(Language::German, "dancer", false);
+    are(Language::French, "acheter", true);
+    are(Language::Spanish, "comprar", true);
+    are(Language::Italian, "comprare", true);
+    are(Language::Portuguese, "comprar", true);
+    are(Language::Dutch, "winkel", true);
+    are(Language::Swedish, "viktig", true);
+}
+
 fn any_language() -> impl Strategy<Value = Language> {
     proptest::sample::select(LANGUAGES.map(|(language, _)| language).to_vec())
 }
