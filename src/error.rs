@@ -3,6 +3,7 @@
 //! ERROR: lower case, no full stop, the value in quotes. DETAIL and HINT: sentences. Our own bugs panic (XX000).
 
 use crate::pg::shm::Shm;
+use cftrag_core::Language;
 pub use pgrx::pg_sys::panic::ErrorReport as Report;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::PgSqlErrorCode as Code;
@@ -260,6 +261,12 @@ pub fn bad_match(value: &[u8]) -> ErrorReport {
         Code::ERRCODE_INVALID_PARAMETER_VALUE,
         format!("\"match\" must be \"exact\", \"inflected\" or \"fuzzy\", not \"{}\"", quoted(value)),
     )
+}
+
+pub fn bad_language(value: &[u8]) -> ErrorReport {
+    let names: Vec<&str> = Language::names().collect(); // bounded: the languages there are
+    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, format!("cftrag has no rules of language \"{}\"", quoted(value)))
+        .set_hint(format!("Pass one of: {}.", names.join(", ")))
 }
 
 pub fn negative(argument: &str, value: i32) -> ErrorReport {
@@ -524,6 +531,16 @@ pub fn notice_not_in_texts(table: &str, line: &str, has_label: bool) {
         format!("the integer ids of table \"{table}\" will not be found in texts"),
     )
     .set_hint(crate::pg::encoding::shown(&hint))
+    .report(pgrx::PgLogLevel::NOTICE);
+}
+
+/// The NOTICE that a table of names keeps its language, now that its edges table has another. `line` attaches it again.
+pub fn notice_other_language(names: &str, language: &str, line: &str) {
+    report(
+        Code::ERRCODE_SUCCESSFUL_COMPLETION,
+        format!("the names of table \"{names}\" are still recognised by the rules of {language}"),
+    )
+    .set_hint(crate::pg::encoding::shown(&format!("Attach it again to have those of the edges table: {line}")))
     .report(pgrx::PgLogLevel::NOTICE);
 }
 

@@ -16,14 +16,16 @@ use crate::error;
 use crate::error::Fallible;
 use crate::pg::encoding;
 use crate::pg::shm;
+use cftrag_core::Language;
 use pgrx::prelude::*;
 use std::ffi::CString;
 
-/// `cft_attach(edges regclass, parent name, child name, tree name, label name, sort name, ids boolean) -> void`
+/// `cft_attach(edges regclass, parent name, child name, tree name, label name, sort name, ids boolean, language text) -> void`
 ///
-/// Creates the triggers that keep an image of `edges` fresh. Idempotent; with other columns it replaces the registration.
+/// Creates the triggers that keep an image of `edges` fresh. Idempotent; with other columns or another language it replaces the registration.
 /// Errors: 42P01 no such table, 42809 not a plain table, 42703 no such column, 42701 a column twice, 42804 type, 0A000 collation or
-/// virtual column, 42501 not the owner, 22023 both labels and ids. A NOTICE says that integer ids are not found in texts.
+/// virtual column, 42501 not the owner, 22023 both labels and ids, or an unknown language. A NOTICE says that integer ids are not found in texts, or that a table of
+/// names keeps another language.
 #[pg_extern(sql = false)]
 fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
@@ -37,6 +39,7 @@ fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         label: name(&call, 4),
         position: name(&call, 5),
         ids: call.arg(6).is_some_and(|ids| ids.value() != 0),
+        language: language(&call, 7)?.unwrap_or_default(),
     };
     if names.ids && names.label.is_some() {
         return Err(error::labels_and_ids(None));
@@ -57,17 +60,20 @@ fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     }
     // From here on no other session can change what the table is attached as, or which table has its labels.
     trigger_ddl::lock(oid, pg_sys::ShareRowExclusiveLock)?;
-    if known().is_some_and(|known| !known.names.has_parent()) {
+    let before = known();
+    let is_new = before.as_ref().is_none_or(|known| known.language() != names.language);
+    if before.is_some_and(|known| !known.names.has_parent()) {
         return Err(error::attached_otherwise(&table.name(), "a table of names"));
     }
-    match registration_cache::name_tables_now(oid, functions).labels {
+    let beside = registration_cache::name_tables_now(oid, functions);
+    match &beside.labels {
         Some(labels) if names.label.is_some() => {
             return Err(error::labelled_otherwise(&table.name(), Some(&display_name(labels.table))));
         }
         Some(labels) if names.ids => return Err(error::labels_and_ids(Some(&display_name(labels.table)))),
         None if names.label.is_none() && !columns.are_found_by_name(&names) => {
             let labelled = with_label(&table, names.clone());
-            error::notice_not_in_texts(&table.name(), &attach_line(&table, &labelled), labelled.label.is_some());
+            error::notice_not_in_texts(&table.name(), &attach_line(oid, &labelled), labelled.label.is_some());
         }
         _ => {}
     }
@@ -76,14 +82,27 @@ fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     }
     drop(table);
     drop_triggers(oid, functions)?;
-    create_triggers(oid, &names, functions)
+    create_triggers(oid, &names, functions)?;
+    if is_new {
+        beside.aliases.iter().chain(&beside.labels).for_each(|of| notice_if_other(of.table, names.language, functions));
+    }
+    Ok(())
 }
 
-/// `cft_attach_aliases(aliases regclass, alias name, entity name, edges regclass) -> void`
+/// Says that a table of names keeps its language, if that is another than the one its edges table has now.
+fn notice_if_other(table: pg_sys::Oid, language: Language, functions: Functions) {
+    let known = registration::read(table, std::ptr::null_mut(), functions);
+    if let Some(known) = known.filter(|known| known.language() != language) {
+        let line = attach_line(table, &ColumnNames { language, ..known.names });
+        error::notice_other_language(&display_name(table), known.names.language.name(), &line);
+    }
+}
+
+/// `cft_attach_aliases(aliases regclass, alias name, entity name, edges regclass, language text) -> void`
 ///
 /// Registers `aliases` as other names of entities of `edges` (if NULL, of the only attached table), and keeps an image of it.
 /// Idempotent; replaces its earlier registration for `edges`. Errors: those of cft_attach, for `aliases`; 55000 (it is attached as something else);
-/// 42P01 (edges is not attached), 22023 (it is the same table); 42501 without TRIGGER on `edges`, because it changes what every user finds in a text.
+/// 42P01 (edges is not attached), 22023 (it is the same table, or an unknown language); 42501 without TRIGGER on `edges`, because it changes what every user finds in a text.
 #[pg_extern(sql = false)]
 fn cft_attach_aliases(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
@@ -94,7 +113,7 @@ fn cft_attach_aliases(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     attach_names(&call, table, [("aliases", alias), ("entities", entity)], false)
 }
 
-/// `cft_attach_labels(labels regclass, entity name, label name, edges regclass) -> void`
+/// `cft_attach_labels(labels regclass, entity name, label name, edges regclass, language text) -> void`
 ///
 /// Registers `labels` as what people call the entities of `edges`, in place of a column of labels in `edges` itself. Idempotent. Errors: those of
 /// cft_attach_aliases; 55000 also if `edges` has a column of labels, or another table of labels.
@@ -112,6 +131,7 @@ fn cft_attach_labels(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 fn attach_names(call: &Call, table: EdgesTable, columns: [(&str, String); 2], are_labels: bool) -> Fallible<()> {
     let functions = Functions::beside(call.function());
     let what = if are_labels { "labels" } else { "aliases" };
+    let language = language(call, 4)?;
     let edges = AttachedTable::open(call, 3)?;
     if edges.oid() == table.oid() {
         return Err(error::names_of_itself(&table.name(), what));
@@ -124,14 +144,15 @@ fn attach_names(call: &Call, table: EdgesTable, columns: [(&str, String); 2], ar
         table.column(column).ok_or_else(missing)?;
     }
     let [(_, name), (_, entity)] = columns;
-    let names = ColumnNames::of_names(&entity, &name);
+    let mut names = ColumnNames::of_names(&entity, &name);
+    names.language = language.unwrap_or(edges.registration.language());
     check_columns(&table, &names)?;
     let marker = (functions.names_of()[usize::from(are_labels)], edges.oid());
     let (oid, of) = (table.oid(), edges.oid());
     let known = || registration::read(oid, std::ptr::null_mut(), functions);
     let markers = || registration::name_markers(oid, functions);
-    let is_known = || known().is_some_and(|r| r.sound && r.names == names);
-    if is_known() && markers().contains(&marker) {
+    let is_known = |names: &ColumnNames| known().is_some_and(|r| r.sound && r.names == *names);
+    if is_known(&names) && markers().contains(&marker) {
         return Ok(());
     }
     if !trust::counts_beside(oid, of) {
@@ -144,6 +165,7 @@ fn attach_names(call: &Call, table: EdgesTable, columns: [(&str, String); 2], ar
     else {
         return Err(error::not_attached(&display_name(of), attach_hint(&edges.table)));
     };
+    names.language = language.unwrap_or(of_now.language());
     if are_labels {
         let others = registration_cache::name_tables_now(of, functions).labels;
         let other = others.map(|other| other.table).filter(|other| *other != oid);
@@ -152,13 +174,19 @@ fn attach_names(call: &Call, table: EdgesTable, columns: [(&str, String); 2], ar
         }
     }
     let has_others = markers().iter().any(|other| *other != marker);
-    if known().is_some_and(|known| known.names.has_parent()) || has_others && !is_known() {
-        let what = if has_others { "a table of names, in other columns" } else { "edges" };
-        return Err(error::attached_otherwise(&table.name(), what));
+    let before = known();
+    if before.as_ref().is_some_and(|known| known.names.has_parent()) || has_others && !is_known(&names) {
+        let other = before.filter(|known| known.names.are_names_as(&names) && known.language() != names.language);
+        let what = match other.map(|other| other.language().name()) {
+            Some(language) => format!("a table of names by the rules of {language}"),
+            None if has_others => "a table of names, in other columns".into(),
+            None => "edges".into(),
+        };
+        return Err(error::attached_otherwise(&table.name(), &what));
     }
     drop(edges);
     drop(table);
-    if !is_known() {
+    if !is_known(&names) {
         drop_triggers(oid, functions)?;
         create_triggers(oid, &names, functions)?;
     }
@@ -178,6 +206,12 @@ fn attach_names(call: &Call, table: EdgesTable, columns: [(&str, String); 2], ar
         each_row: true,
         ..Trigger::on(oid)
     })
+}
+
+/// The language that an argument names, case aside; None if it is NULL. 22023 if there are no rules of it.
+fn language(call: &Call, n: usize) -> Fallible<Option<Language>> {
+    let of = |name: &[u8]| std::str::from_utf8(name).ok().and_then(Language::of);
+    call.text(n).map(|name| of(name).ok_or_else(|| error::bad_language(name))).transpose()
 }
 
 /// The trigger function that marks a table of aliases. Its triggers never fire. Errors: 39P01.

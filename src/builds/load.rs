@@ -23,7 +23,7 @@ use crate::image::{chunks, control};
 use crate::pg::compat;
 use crate::pg::compat::random_seed;
 use crate::pg::snapshot::SnapshotView;
-use cftrag_core::{Degrees, Edge, Error, Image, LABELS, Memory, OWNER_WORDS, Recent};
+use cftrag_core::{Degrees, Edge, Error, Image, LABELS, Language, Memory, OWNER_WORDS, Recent};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -60,10 +60,11 @@ pub fn load(
     lock: Option<pg_sys::LOCKMODE>,
 ) -> Fallible<Header> {
     let _took = Took(&control.slots[index], Instant::now());
-    let (key, columns) = key(table, snapshot, functions)?;
+    let (key, columns, language) = key(table, snapshot, functions)?;
     free_useless(control, index, &key);
     let root = grow(control, memory)?;
     let image = Image::format(memory, random_seed()).map_err(|e| error::core(&e))?;
+    image.set_language(language);
     image.owner_set(0, root);
     // A first pass counts each entity's rows, so that its record is given its full size at once. The counts are only a hint.
     let degrees = Degrees::new(image, counters_bytes(table));
@@ -130,8 +131,8 @@ fn free_useless(control: &Control, index: usize, key: &Key) {
     }
 }
 
-/// The image's key, from the registration and the columns as the build snapshot sees them.
-pub fn key(table: &EdgesTable, snapshot: pg_sys::Snapshot, functions: Functions) -> Fallible<(Key, Columns)> {
+/// The image's key and its language, from the registration, and the columns as the build snapshot sees them.
+pub fn key(table: &EdgesTable, snapshot: pg_sys::Snapshot, functions: Functions) -> Fallible<(Key, Columns, Language)> {
     if let Some(why) = table.unsuitable() {
         return Err(error::wrong_kind(&table.name(), why));
     }
@@ -141,7 +142,7 @@ pub fn key(table: &EdgesTable, snapshot: pg_sys::Snapshot, functions: Functions)
     if !registration.sound {
         return Err(error::triggers_missing(
             &crate::catalog::name::display_name(table.oid()),
-            &attach_line(table, &registration.names),
+            &attach_line(table.oid(), &registration.names),
         ));
     }
     let columns = table.require_columns(&registration.names)?;
@@ -155,7 +156,7 @@ pub fn key(table: &EdgesTable, snapshot: pg_sys::Snapshot, functions: Functions)
         truncate: registration.truncate,
         columns,
     };
-    Ok((key, columns))
+    Ok((key, columns, registration.language()))
 }
 
 /// Bytes for counting the rows of a table's entities: a sixteenth of the table's size, within maintenance_work_mem.

@@ -157,7 +157,7 @@ pub unsafe fn resolve(data: &pg_sys::TriggerData) -> Option<Columns> {
             let is_none = n >= trigger.tgnargs || CStr::from_ptr(*trigger.tgargs.add(n as usize)).is_empty();
             if is_none { Some(Column::default()) } else { find(n) }
         };
-        if !(2..=6).contains(&trigger.tgnargs) {
+        if !columns::ARGUMENTS.contains(&trigger.tgnargs) {
             return None;
         }
         Some(Columns { parent: other(0)?, child: find(1)?, tree: other(2)?, label: other(3)? })

@@ -9,6 +9,7 @@ use crate::catalog::name::display_name;
 use crate::catalog::registration;
 use crate::catalog::registration::Functions;
 use crate::pg::{compat, encoding};
+use cftrag_core::Language;
 use pgrx::{PgList, pg_sys};
 use std::ffi::CStr;
 
@@ -24,7 +25,9 @@ pub fn attach_hint(table: &EdgesTable) -> String {
     let own = own_keys(table);
     let known = if own.len() > 1 { None } else { own.into_iter().chain(usual).find(takes) };
     match known {
-        Some(names) => format!("Attach it with: {}", attach_line(table, &with_label(table, with_tree(table, names)))),
+        Some(names) => {
+            format!("Attach it with: {}", attach_line(table.oid(), &with_label(table, with_tree(table, names))))
+        }
         None => {
             format!("Attach it with cft_attach, which takes its columns of parents and children; it {}", table.listed())
         }
@@ -57,19 +60,23 @@ pub fn with_label(table: &EdgesTable, names: ColumnNames) -> ColumnNames {
 
 /// The statement that attaches a table with these columns: cft_attach or, for a table of names, cft_attach_aliases or
 /// cft_attach_labels. It leaves out arguments that equal their defaults.
-pub fn attach_line(table: &EdgesTable, names: &ColumnNames) -> String {
+pub fn attach_line(table: pg_sys::Oid, names: &ColumnNames) -> String {
     let quote = |text: &str| text.replace('\'', "''");
     if let (false, Some(name)) = (names.has_parent(), &names.label) {
         let functions = Functions::of_extension();
-        let markers = registration::name_markers(table.oid(), functions);
+        let markers = registration::name_markers(table, functions);
         let is_labels = markers.iter().any(|(function, _)| *function == functions.names_of()[1]);
         let [what, argument] = if is_labels { ["labels", "label"] } else { ["aliases", "alias"] };
-        let (table, name, entity) = (quote(&display_name(table.oid())), quote(name), quote(&names.child));
+        let (table, name, entity) = (quote(&display_name(table)), quote(name), quote(&names.child));
         let edges = markers.first().map(|(_, edges)| format!(", edges => '{}'", quote(&display_name(*edges))));
-        let edges = edges.unwrap_or_default();
-        return format!("SELECT cft_attach_{what}('{table}', {argument} => '{name}', entity => '{entity}'{edges});");
+        let of = markers.first().and_then(|(_, edges)| registration::read(*edges, std::ptr::null_mut(), functions));
+        let (edges, of) = (edges.unwrap_or_default(), of.map(|of| of.language()).unwrap_or_default());
+        let language = language_argument(names.language, of);
+        return format!(
+            "SELECT cft_attach_{what}('{table}', {argument} => '{name}', entity => '{entity}'{edges}{language});"
+        );
     }
-    let mut line = format!("SELECT cft_attach('{}'", quote(&display_name(table.oid())));
+    let mut line = format!("SELECT cft_attach('{}'", quote(&display_name(table)));
     for (argument, column) in names.all() {
         let is_default = |column: &str| column == argument && ["parent", "child"].contains(&argument);
         if let Some(column) = column.filter(|column| !is_default(column)) {
@@ -82,7 +89,12 @@ pub fn attach_line(table: &EdgesTable, names: &ColumnNames) -> String {
     if let Some(position) = &names.position {
         line += &format!(", sort => '{}'", quote(position));
     }
-    line + ");"
+    line + &language_argument(names.language, Language::default()) + ");"
+}
+
+/// The argument `language` of a call, unless it is what the call would take without it.
+fn language_argument(language: Language, default: Language) -> String {
+    if language == default { String::new() } else { format!(", language => '{}'", language.name()) }
 }
 
 /// The columns of the table's single-column foreign keys to itself.

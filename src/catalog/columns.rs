@@ -6,8 +6,10 @@
 
 use crate::catalog::name::qualified_name;
 use crate::pg::{compat, encoding};
+use cftrag_core::Language;
 use pgrx::pg_sys;
 use std::ffi::CStr;
+use std::ops::RangeInclusive;
 
 /// A column that holds names, as of its lookup. If any of this changes, the column's values may no longer be those that
 /// were captured.
@@ -66,17 +68,26 @@ pub struct ColumnNames {
     pub ids: bool,
     /// The column that orders siblings. The image does not hold it.
     pub position: Option<String>,
+    /// By whose rules texts may write the names otherwise.
+    pub language: Language,
 }
 
 impl ColumnNames {
     /// A parent and a child, and nothing else.
     pub fn pair(parent: impl Into<String>, child: impl Into<String>) -> Self {
-        Self { parent: parent.into(), child: child.into(), tree: None, label: None, ids: false, position: None }
+        let (parent, child) = (parent.into(), child.into());
+        Self { parent, child, tree: None, label: None, ids: false, position: None, language: Language::default() }
     }
 
     /// The columns of a table of names.
     pub fn of_names(entity: impl Into<String>, name: impl Into<String>) -> Self {
         Self { label: Some(name.into()), ..Self::pair("", entity) }
+    }
+
+    /// Whether both are tables of names with the same columns, in whatever language.
+    pub fn are_names_as(&self, other: &Self) -> bool {
+        let names = |of: &Self| !of.has_parent() && of.tree.is_none();
+        names(self) && names(other) && self.child == other.child && self.label == other.label
     }
 
     /// Whether it is a table of edges, rather than one of names.
@@ -94,13 +105,14 @@ impl ColumnNames {
         ]
     }
 
-    /// The trigger's arguments: parent, child, then tree, label, "ids" and position as far as there are any; empty
-    /// counts as absent.
+    /// The trigger's arguments: parent, child, then tree, label, "ids", position and language as far as there are any;
+    /// empty counts as absent, an absent language as English.
     pub fn arguments(&self) -> Vec<&str> {
         let [tree, label, position] =
             [&self.tree, &self.label, &self.position].map(|name| name.as_deref().unwrap_or_default());
-        let mut arguments =
-            vec![self.parent.as_str(), self.child.as_str(), tree, label, if self.ids { IDS } else { "" }, position];
+        let ids = if self.ids { IDS } else { "" };
+        let language = if self.language == Language::default() { "" } else { self.language.name() };
+        let mut arguments = vec![self.parent.as_str(), self.child.as_str(), tree, label, ids, position, language];
         while arguments.last().is_some_and(|last| last.is_empty()) {
             arguments.pop();
         }
@@ -110,6 +122,9 @@ impl ColumnNames {
 
 /// The trigger's argument which says that texts name entities by integer ids.
 pub const IDS: &str = "ids";
+
+/// How many arguments a trigger may have: those of [`ColumnNames::arguments`].
+pub const ARGUMENTS: RangeInclusive<i16> = 2..=7;
 
 /// The column of that name; None if there is none.
 ///

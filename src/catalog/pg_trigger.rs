@@ -3,8 +3,10 @@
 
 #![expect(unsafe_code, reason = "reads system catalogs")]
 
+use crate::catalog::columns;
 use crate::catalog::columns::{ColumnNames, IDS};
 use crate::pg::encoding;
+use cftrag_core::Language;
 use pgrx::pg_sys;
 
 /// A row of pg_trigger and its TID.
@@ -146,12 +148,13 @@ pub unsafe fn is_plain(tuple: pg_sys::HeapTuple, desc: pg_sys::TupleDesc, form: 
 /// trigger with a gigabyte of them.
 pub const ARGUMENTS: usize = 1024;
 
-/// The columns that a trigger's arguments name.
+/// The columns that a trigger's arguments name. None if there are too few, too many or too long ones, or a language
+/// that this version does not know: it cannot tell which names it would find.
 ///
 /// # Safety
 /// As for [`is_plain`].
 pub unsafe fn arguments(tuple: pg_sys::HeapTuple, desc: pg_sys::TupleDesc, count: i16) -> Option<ColumnNames> {
-    if !(2..=6).contains(&count) {
+    if !columns::ARGUMENTS.contains(&count) {
         return None;
     }
     // SAFETY: the caller's promise; tgargs is a bytea of `count` NUL-terminated strings.
@@ -171,5 +174,6 @@ pub unsafe fn arguments(tuple: pg_sys::HeapTuple, desc: pg_sys::TupleDesc, count
     let (tree, label) = (other(2)?, other(3)?);
     let ids = other(4)?.is_some_and(|word| word == IDS);
     let position = other(5)?;
-    Some(ColumnNames { parent, child, tree, label, ids, position })
+    let language = other(6)?.map_or(Some(Language::default()), |name| Language::of(&name))?;
+    Some(ColumnNames { parent, child, tree, label, ids, position, language })
 }

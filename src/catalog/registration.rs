@@ -4,13 +4,13 @@
 //!   cftrag_row       AFTER INSERT OR UPDATE OR DELETE, each row:  cft_capture('parent', 'child'[, ...])
 //!   cftrag_truncate  AFTER TRUNCATE, each statement:              cft_capture_truncate('parent', 'child'[, ...])
 //!
-//! The arguments after these are the columns of the tree and of the label, the word "ids", and the column of order; ''
-//! stands for one that is not there. Both triggers are ENABLE ALWAYS, so that logical replication's apply worker and
+//! The arguments after these are the columns of the tree and of the label, the word "ids", the column of order, and the
+//! language of the names; '' stands for one that is not there, and no language for English. Both triggers are ENABLE ALWAYS, so that logical replication's apply worker and
 //! session_replication_role = replica fire them. If one has another shape (WHEN, a column list), it would fire less
 //! often and lose changes: the registration is then unsound, and the reference query answers.
 //!
 //! A table of names (aliases or labels of entities) has both triggers, for an image of its own: cft_capture('',
-//! 'entity', '', 'name'). Each name is a label of its entity, and there is no parent. A third trigger names the edges
+//! 'entity', '', 'name'[, '', '', language]). Each name is a label of its entity, and there is no parent. A third trigger names the edges
 //! table, and never fires. PostgreSQL keeps FROM as an OID, dumps it by name, and drops the trigger with that table.
 //!
 //!   cftrag_aliases   constraint trigger, FROM the edges table, WHEN (false):  cft_alias_of('name', 'entity')
@@ -23,6 +23,7 @@ use crate::catalog::pg_trigger;
 use crate::catalog::pg_trigger::{Place, TriggerKey};
 use crate::pg::invalidation;
 use crate::pg::invalidation::Cached;
+use cftrag_core::Language;
 use pgrx::pg_sys;
 use std::convert::Infallible;
 use std::ffi::CStr;
@@ -34,6 +35,13 @@ pub struct Registration {
     pub truncate: TriggerKey,
     /// Both triggers are there and ENABLE ALWAYS.
     pub sound: bool,
+}
+
+impl Registration {
+    /// The language of the names: by its rules texts may write them otherwise. The table's image is made in it.
+    pub fn language(&self) -> Language {
+        self.names.language
+    }
 }
 
 /// The OIDs of the two trigger functions.

@@ -385,14 +385,15 @@ fn find_name_tables(edges: pg_sys::Oid, snapshot: pg_sys::Snapshot, functions: F
 }
 
 impl NameTable {
-    /// The registration of the table's own image; not sound if there is none for these columns.
+    /// The registration of the table's own image, which also says its language; not sound if there is none for these
+    /// columns.
     ///
     /// # Safety
     /// `snapshot` is the active snapshot; the table is locked.
     pub unsafe fn registration(&self, snapshot: pg_sys::Snapshot, functions: Functions) -> Rc<Registration> {
         // SAFETY: the caller's promise.
         let registration = unsafe { read_once(self.table, snapshot, functions) };
-        registration.filter(|registration| registration.names == self.names).unwrap_or_else(|| {
+        registration.filter(|registration| registration.names.are_names_as(&self.names)).unwrap_or_else(|| {
             let (row, truncate) = (TriggerKey::default(), TriggerKey::default());
             Rc::new(Registration { names: self.names.clone(), row, truncate, sound: false })
         })

@@ -70,6 +70,11 @@ impl Language {
         LANGUAGES.into_iter().find(|(language, _)| *language == self).map_or("", |(_, name)| name)
     }
 
+    /// The names of all of them, English first.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        LANGUAGES.into_iter().map(|(_, name)| name)
+    }
+
     /// The number that an image has for it.
     pub(crate) fn number(self) -> u32 {
         (0..).zip(LANGUAGES).find(|(_, (language, _))| *language == self).map_or(0, |(n, _)| n)
