@@ -1,5 +1,6 @@
 -- The definition of cft_entities: it returns what this statement returns. Slow, and obvious.
 --
+-- {language} is the edges table's (cft_attach).
 -- The extension runs it when the image cannot serve, and it is the tests' oracle.
 -- Parameters: $1 text question, $2 boolean overlapping, $3 text[] trees (without them all count), $4 text[] within (without it all entities count).
 -- Filled in by src/serve/reference.rs before it is parsed: {edges}, {parent} and {child} as in reference.sql;
@@ -60,7 +61,7 @@ form(entity, form, name, via_alias) AS MATERIALIZED (
 -- The words of the text and, if it has possessives, elisions and the like, those of the text without them.
 word(plain, place, form, start, length, normal) AS MATERIALIZED (
     SELECT p.plain, w.place, w.form, w.start, w.length, w.normal
-      FROM (VALUES (false), (true)) AS p(plain) CROSS JOIN LATERAL cftrag_internal.cft_words($1, p.plain) AS w
+      FROM (VALUES (false), (true)) AS p(plain) CROSS JOIN LATERAL cftrag_internal.cft_words($1, p.plain, '{language}') AS w
 ),
 -- Every window of up to 64 words.
 span(plain, first, last, form) AS (
@@ -116,11 +117,11 @@ kept0(start, stop, entity, via_alias, method, score) AS MATERIALIZED (
 -- What each rule finds: windows that have the form of a name.
 --by form , found{n}(start, stop, entity, via_alias) AS MATERIALIZED (
 --by form     SELECT a.start, b.start OPERATOR(pg_catalog.+) b.length, f.entity, CASE WHEN pg_catalog.bool_or(f.via_alias IS NULL) THEN NULL ELSE pg_catalog.min(f.via_alias) END
---by form       FROM (SELECT s.first, s.last, cftrag_internal.cft_window_form(s.words, '{method}') AS form FROM normal_span AS s) AS s
---by form       JOIN (SELECT o.entity, o.name, o.via_alias, cftrag_internal.cft_form(o.name, '{method}') AS form FROM form AS o) AS f ON f.form OPERATOR(pg_catalog.=) s.form
+--by form       FROM (SELECT s.first, s.last, cftrag_internal.cft_window_form(s.words, '{method}', '{language}') AS form FROM normal_span AS s) AS s
+--by form       JOIN (SELECT o.entity, o.name, o.via_alias, cftrag_internal.cft_form(o.name, '{method}', '{language}') AS form FROM form AS o) AS f ON f.form OPERATOR(pg_catalog.=) s.form
 --by form       JOIN normal AS a ON a.place OPERATOR(pg_catalog.=) s.first
 --by form       JOIN normal AS b ON b.place OPERATOR(pg_catalog.=) s.last
---by form      WHERE cftrag_internal.cft_spelled_otherwise(f.name, $1, a.start, b.start OPERATOR(pg_catalog.+) b.length OPERATOR(pg_catalog.-) a.start, '{method}', (s.last OPERATOR(pg_catalog.-) s.first OPERATOR(pg_catalog.+) 1)::pg_catalog.int4)
+--by form      WHERE cftrag_internal.cft_spelled_otherwise(f.name, $1, a.start, b.start OPERATOR(pg_catalog.+) b.length OPERATOR(pg_catalog.-) a.start, '{method}', (s.last OPERATOR(pg_catalog.-) s.first OPERATOR(pg_catalog.+) 1)::pg_catalog.int4, '{language}')
 --by form      GROUP BY a.start, b.start OPERATOR(pg_catalog.+) b.length, f.entity
 --by form )
 -- An abbreviation that the text defines behind a name means that name's entities, also with an s; if it is defined twice, its first long form counts.
@@ -140,7 +141,7 @@ kept0(start, stop, entity, via_alias, method, score) AS MATERIALIZED (
 -- Windows of up to 16 words of which one is in no name, and that are a name with a near word in its place.
 --by typo , called(name) AS MATERIALIZED ({called}),
 --by typo known(word) AS MATERIALIZED (
---by typo     SELECT DISTINCT w.word FROM (SELECT DISTINCT c.name FROM called AS c) AS c, pg_catalog.unnest(cftrag_internal.cft_normal_words(c.name)) AS w(word)
+--by typo     SELECT DISTINCT w.word FROM (SELECT DISTINCT c.name FROM called AS c) AS c, pg_catalog.unnest(cftrag_internal.cft_normal_words(c.name, '{language}')) AS w(word)
 --by typo ),
 --by typo unknown(place) AS MATERIALIZED (
 --by typo     SELECT w.place FROM normal AS w WHERE cftrag_internal.cft_may_be_misspelled(w.normal) AND NOT EXISTS (SELECT FROM known AS k WHERE k.word OPERATOR(pg_catalog.=) w.normal)
@@ -150,11 +151,11 @@ kept0(start, stop, entity, via_alias, method, score) AS MATERIALIZED (
 --by typo       FROM (SELECT s.*, (SELECT pg_catalog.min(u.place) FROM unknown AS u WHERE u.place OPERATOR(pg_catalog.>=) s.first AND u.place OPERATOR(pg_catalog.<=) s.last) AS place,
 --by typo                    (SELECT pg_catalog.count(*) FROM unknown AS u WHERE u.place OPERATOR(pg_catalog.>=) s.first AND u.place OPERATOR(pg_catalog.<=) s.last) AS unknown
 --by typo               FROM normal_span AS s WHERE (s.last OPERATOR(pg_catalog.-) s.first) OPERATOR(pg_catalog.<) 16) AS s
---by typo       JOIN form AS f ON cftrag_internal.cft_misspelled(s.words, f.name, (s.place OPERATOR(pg_catalog.-) s.first)::pg_catalog.int4)
+--by typo       JOIN form AS f ON cftrag_internal.cft_misspelled(s.words, f.name, (s.place OPERATOR(pg_catalog.-) s.first)::pg_catalog.int4, '{language}')
 --by typo       JOIN normal AS a ON a.place OPERATOR(pg_catalog.=) s.first
 --by typo       JOIN normal AS b ON b.place OPERATOR(pg_catalog.=) s.last
 --by typo      WHERE s.unknown OPERATOR(pg_catalog.=) 1
---by typo        AND cftrag_internal.cft_spelled_otherwise(f.name, $1, a.start, b.start OPERATOR(pg_catalog.+) b.length OPERATOR(pg_catalog.-) a.start, '{method}', pg_catalog.cardinality(s.words))
+--by typo        AND cftrag_internal.cft_spelled_otherwise(f.name, $1, a.start, b.start OPERATOR(pg_catalog.+) b.length OPERATOR(pg_catalog.-) a.start, '{method}', pg_catalog.cardinality(s.words), '{language}')
 --by typo      GROUP BY a.start, b.start OPERATOR(pg_catalog.+) b.length, f.entity
 --by typo )
 -- Of these the windows count in which all mentions so far are inside, or that are apart from all; the leftmost are chosen, of these the longest, and what

@@ -129,35 +129,35 @@ CREATE FUNCTION cftrag_internal.cft_label_of() RETURNS trigger LANGUAGE c
 AS 'MODULE_PATHNAME', 'cft_label_of_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_label_of() IS 'marks a table of labels by a trigger that never fires; arguments: label, entity columns';
 
-CREATE FUNCTION cftrag_internal.cft_words(question text, plain boolean DEFAULT false)
+CREATE FUNCTION cftrag_internal.cft_words(question text, plain boolean DEFAULT false, language text DEFAULT 'english')
 RETURNS TABLE(place integer, form bytea, start integer, length integer, normal bytea)
 LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 100
 AS 'MODULE_PATHNAME', 'cft_words_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_words(text, boolean) IS
+COMMENT ON FUNCTION cftrag_internal.cft_words(text, boolean, text) IS
 'words of a text as cft_entities compares them: folded, in UTF-8, with their positions in characters; plain: without possessives, elisions and the like';
 
-CREATE FUNCTION cftrag_internal.cft_form(name text, method text DEFAULT 'exact') RETURNS bytea
+CREATE FUNCTION cftrag_internal.cft_form(name text, method text DEFAULT 'exact', language text DEFAULT 'english') RETURNS bytea
 LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 10
 AS 'MODULE_PATHNAME', 'cft_form_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_form(text, text) IS
+COMMENT ON FUNCTION cftrag_internal.cft_form(text, text, text) IS
 'a name as cft_entities compares it, in UTF-8: its folded words joined by a blank; inflected: the letters of its normal words; reordered: its normal words in alphabetical order; NULL if it is never found in a text';
 
-CREATE FUNCTION cftrag_internal.cft_window_form(words bytea[], method text) RETURNS bytea
+CREATE FUNCTION cftrag_internal.cft_window_form(words bytea[], method text, language text) RETURNS bytea
 LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 10
 AS 'MODULE_PATHNAME', 'cft_window_form_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_window_form(bytea[], text) IS
+COMMENT ON FUNCTION cftrag_internal.cft_window_form(bytea[], text, text) IS
 'the form by which normal words of a text are compared with names (cft_form); NULL if no name is looked for there';
 
-CREATE FUNCTION cftrag_internal.cft_spelled_otherwise(name text, question text, start integer, length integer, method text, words integer) RETURNS boolean
+CREATE FUNCTION cftrag_internal.cft_spelled_otherwise(name text, question text, start integer, length integer, method text, words integer, language text) RETURNS boolean
 LANGUAGE c STABLE STRICT PARALLEL SAFE COST 10
 AS 'MODULE_PATHNAME', 'cft_spelled_otherwise_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_spelled_otherwise(text, text, integer, integer, text, integer) IS
+COMMENT ON FUNCTION cftrag_internal.cft_spelled_otherwise(text, text, integer, integer, text, integer, text) IS
 'whether so many words of a text may be taken for a name of the same form, by punctuation, case and cftrag.match_case';
 
-CREATE FUNCTION cftrag_internal.cft_normal_words(name text) RETURNS bytea[]
+CREATE FUNCTION cftrag_internal.cft_normal_words(name text, language text) RETURNS bytea[]
 LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 10
 AS 'MODULE_PATHNAME', 'cft_normal_words_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_normal_words(text) IS
+COMMENT ON FUNCTION cftrag_internal.cft_normal_words(text, text) IS
 'the words of a name in their normal forms, in UTF-8; NULL if texts find it as it is written only';
 
 CREATE FUNCTION cftrag_internal.cft_may_be_misspelled(word bytea) RETURNS boolean
@@ -166,10 +166,10 @@ AS 'MODULE_PATHNAME', 'cft_may_be_misspelled_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_may_be_misspelled(bytea) IS
 'whether a normal word of a text may be misspelled: it has four characters or more and no digit';
 
-CREATE FUNCTION cftrag_internal.cft_misspelled(words bytea[], name text, place integer) RETURNS boolean
+CREATE FUNCTION cftrag_internal.cft_misspelled(words bytea[], name text, place integer, language text) RETURNS boolean
 LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 10
 AS 'MODULE_PATHNAME', 'cft_misspelled_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_misspelled(bytea[], text, integer) IS
+COMMENT ON FUNCTION cftrag_internal.cft_misspelled(bytea[], text, integer, text) IS
 'whether normal words of a text are those of a name but for the one at that place, from 0, which is one or two errors from the name''s';
 
 CREATE FUNCTION cftrag_internal.cft_definitions(question text) RETURNS TABLE(long_start integer, long_stop integer, short text)

@@ -26,7 +26,7 @@ const PER_WORD: usize = 16;
 /// The most bytes of a character in any server encoding.
 const WIDEST: usize = 4;
 
-/// `cft_words(text, plain boolean)`: place (from 1), form (folded, as UTF-8), start and length in characters, and the normal form. See crates/core/src/folded/words.rs.
+/// `cft_words(text, plain boolean, language)`: place (from 1), form (folded, as UTF-8), start and length in characters, and the normal form. See crates/core/src/folded/words.rs.
 /// plain: the words of the text without its possessives, elisions and the like (crates/core/src/folded/plain.rs); no rows if the text has none of
 /// these.
 #[pg_extern(sql = false)]
@@ -35,6 +35,7 @@ fn cft_words(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
     let Some(text) = call.text(0) else { return Ok(()) };
+    let language = call.text(2).map_or(Language::default(), language_of);
     let mut check_interrupts = check_interrupts;
     let mut work = Interruptible::new(&mut check_interrupts);
     let mut text = as_utf8(text, &mut work)?.ok_or_else(error::not_utf8)?;
@@ -58,7 +59,7 @@ fn cft_words(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         }
         place += 1;
         normal.clear();
-        cftrag_core::normalise(Language::default(), &form, &mut normal);
+        cftrag_core::normalise(language, &form, &mut normal);
         let mut values = [
             pg_sys::Datum::from(place),
             text_datum(&form),
@@ -76,17 +77,22 @@ fn cft_words(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     Ok(())
 }
 
-/// `cft_form(name, method)`: its folded words joined by one blank, or another form by which that rule compares it, as UTF-8; NULL if the name can never
+/// `cft_form(name, method, language)`: its folded words joined by one blank, or another form by which that rule compares it, as UTF-8; NULL if the name can never
 /// be found in a text.
 #[pg_extern(sql = false)]
-fn cft_form(name: &[u8], method: &[u8]) -> Fallible<Option<Vec<u8>>> {
+fn cft_form(name: &[u8], method: &[u8], language: &[u8]) -> Fallible<Option<Vec<u8>>> {
     let Some(kind) = kind_of(method) else { return Ok(None) };
     let mut form = Vec::new();
     // A name longer than this has no form, in any encoding: skip it.
     let name = if name.len() > WIDEST * MOST_BYTES { &[] } else { name };
     let name = as_utf8(name, &mut Interruptible::new(&mut { check_interrupts }))?;
-    let has = |name: &str| cftrag_core::write_form(kind, Language::default(), name.as_bytes(), &mut form);
+    let has = |name: &str| cftrag_core::write_form(kind, language_of(language), name.as_bytes(), &mut form);
     Ok(name.is_some_and(has).then_some(form))
+}
+
+/// The language of that name.
+fn language_of(name: &[u8]) -> Language {
+    std::str::from_utf8(name).ok().and_then(Language::of).unwrap_or_default()
 }
 
 /// The form that the rule of that name compares, if it compares one.
@@ -94,29 +100,29 @@ fn kind_of(method: &[u8]) -> Option<FormKind> {
     tiers::form_of(tiers::named(method)?)
 }
 
-/// `cft_window_form(words bytea[], method)`: the form of normal words of a text that the rule compares with that of a name; NULL if it compares none
+/// `cft_window_form(words bytea[], method, language)`: the form of normal words of a text that the rule compares with that of a name; NULL if it compares none
 /// with them.
 #[pg_extern(sql = false)]
 fn cft_window_form(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
-    // SAFETY: our own fcinfo; STRICT; an element of a bytea[] is read as one of a text[] is.
-    let (words, kind) = unsafe {
-        let call = Call::new(fcinfo);
-        let (Some(words), Some(method)) = (call.arg(0), call.text(1)) else { return Ok(Internal::from(None)) };
-        let Some(kind) = kind_of(method) else { return Ok(Internal::from(None)) };
-        (array::texts(words)?, kind)
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let (Some(words), Some(kind), Some(language)) = (call.arg(0), call.text(1).and_then(kind_of), call.text(2)) else {
+        return Ok(Internal::from(None));
     };
+    // SAFETY: an element of a bytea[] is read as one of a text[] is.
+    let words = unsafe { array::texts(words) }?;
     let words: Vec<&[u8]> = words.flatten().take(MOST_WORDS).collect(); // bounded: the words of a name
     let mut form = Vec::new();
-    let has = cftrag_core::write_window(kind, Language::default(), &words, &mut form);
+    let has = cftrag_core::write_window(kind, language_of(language), &words, &mut form);
     Ok(Internal::from(has.then(|| text_datum(&form))))
 }
 
-/// `cft_normal_words(name)`: the normal words of a name, as UTF-8; NULL if texts find it as it is written only.
+/// `cft_normal_words(name, language)`: the normal words of a name, as UTF-8; NULL if texts find it as it is written only.
 #[pg_extern(sql = false)]
-fn cft_normal_words(name: &[u8]) -> Fallible<Option<Vec<Vec<u8>>>> {
+fn cft_normal_words(name: &[u8], language: &[u8]) -> Fallible<Option<Vec<Vec<u8>>>> {
     let name = if name.len() > WIDEST * MOST_BYTES { &[] } else { name };
     let name = as_utf8(name, &mut Interruptible::new(&mut { check_interrupts }))?;
-    let words = name.and_then(|name| cftrag_core::normal_words(Language::default(), name.as_bytes()));
+    let words = name.and_then(|name| cftrag_core::normal_words(language_of(language), name.as_bytes()));
     let split = |words: Vec<u8>| words.split(|byte| *byte == b' ').map(<[u8]>::to_vec).collect(); // bounded: the words of a name
     Ok(words.map(split))
 }
@@ -127,22 +133,31 @@ fn cft_may_be_misspelled(word: &[u8]) -> bool {
     cftrag_core::may_be_misspelled(word)
 }
 
-/// `cft_misspelled(words bytea[], name, place)`: whether normal words of a text are those of a name but for the one at that place, from 0, which is near
+/// `cft_misspelled(words bytea[], name, place, language)`: whether normal words of a text are those of a name but for the one at that place, from 0, which is near
 /// the name's. See crates/core/src/folded/forms.rs.
 #[pg_extern(sql = false)]
 fn cft_misspelled(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<bool> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
-    let (Some(words), Some(name), Some(place)) = (call.arg(0), call.text(1), call.int(2)) else { return Ok(false) };
+    let (Some(words), Some(name), Some(place), Some(language)) = (call.arg(0), call.text(1), call.int(2), call.text(3))
+    else {
+        return Ok(false);
+    };
     // SAFETY: an element of a bytea[] is read as one of a text[] is.
     let (words, place) = (unsafe { array::texts(words) }?, usize::try_from(place).unwrap_or(usize::MAX));
     let name = if name.len() > WIDEST * MOST_BYTES { &[] } else { name };
     let Some(name) = as_utf8(name, &mut Interruptible::new(&mut { check_interrupts }))? else { return Ok(false) };
     let words: Vec<&[u8]> = words.flatten().take(MOST_WORDS).collect(); // bounded: the words of a name
-    Ok(cftrag_core::is_misspelled(Language::default(), words.iter().copied(), name.as_bytes(), place))
+    Ok(cftrag_core::is_misspelled(
+        language_of(language),
+        words.iter().copied(),
+        name.as_bytes(),
+        place,
+        guc::MATCH_CASE.get(),
+    ))
 }
 
-/// `cft_spelled_otherwise(name, text, start, length, method, words)`: whether so many words there, of the same form as the name, may be taken for it. See
+/// `cft_spelled_otherwise(name, text, start, length, method, words, language)`: whether so many words there, of the same form as the name, may be taken for it. See
 /// crates/core/src/recognise/spelling.rs.
 #[pg_extern(sql = false)]
 fn cft_spelled_otherwise(
@@ -152,6 +167,7 @@ fn cft_spelled_otherwise(
     length: i32,
     method: &[u8],
     words: i32,
+    language: &[u8],
 ) -> Fallible<Option<bool>> {
     let Some(kind) = kind_of(method) else { return Ok(None) };
     let mut check_interrupts = check_interrupts;
@@ -159,7 +175,7 @@ fn cft_spelled_otherwise(
     let name = if name.len() > WIDEST * MOST_BYTES { &[] } else { name };
     let (Some(name), Some(text)) = (as_utf8(name, &mut work)?, as_utf8(text, &mut work)?) else { return Ok(None) };
     let (window, words) = (window_of(text, start, length), usize::try_from(words).unwrap_or(0));
-    let may_be = cftrag_core::may_be_of(kind, Language::default(), name.as_bytes(), words);
+    let may_be = cftrag_core::may_be_of(kind, language_of(language), name.as_bytes(), words);
     Ok(Some(may_be && cftrag_core::is_spelled_otherwise(name.as_bytes(), text, window, guc::MATCH_CASE.get())))
 }
 

@@ -187,7 +187,11 @@ impl Tables {
         let mut check_interrupts_too = check_interrupts;
         let work = &mut Interruptible::new(&mut check_interrupts_too);
         if !rules.is_empty() {
-            read_normal(normal, text, plain.as_deref())?;
+            // All are compared by the rules of one language.
+            if tables.iter().any(|(of, _)| of.registration.language() != edges.registration.language()) {
+                return Err(Reason::Columns.into());
+            }
+            read_normal(normal, edges.registration.language(), text, plain.as_deref())?;
         }
         for (n, rule) in rules.iter().enumerate() {
             let those = searches + n * sources..searches + (n + 1) * sources;
@@ -295,14 +299,14 @@ enum Read<'t> {
 }
 
 /// Reads the normal words of a text, of its plain form if it has one. 53400, 53200 (memory).
-fn read_normal(normal: &mut NormalText, text: &[u8], plain: Option<&[u8]>) -> Result<(), End> {
+fn read_normal(normal: &mut NormalText, language: Language, text: &[u8], plain: Option<&[u8]>) -> Result<(), End> {
     let mut check_interrupts = check_interrupts;
     let work = &mut Interruptible::new(&mut check_interrupts);
     if !has_utf8() {
         return Err(Reason::Encoding.into());
     }
     let text = cftrag_core::as_utf8(plain.unwrap_or(text), work).ok_or(Reason::Encoding)?;
-    let read = normal.read(Language::default(), text, work_memory::limit(), work);
+    let read = normal.read(language, text, work_memory::limit(), work);
     read.map_err(|why| End::Error(error::no_room(why)))
 }
 
@@ -424,7 +428,7 @@ fn look(
     recogniser.judging(judges);
     recogniser.once(filter.once);
     let How { seek, all, form } = how;
-    recogniser.form(form, Language::default());
+    recogniser.form(form, of.registration.language());
     recogniser.begin(seek, all);
     recogniser.read(&mut reader, &mut work).map_err(no_room)?;
     let first = |image: Image<'_>, seen: &SnapshotView| recogniser.step(image, seen, CELLS, &reader);

@@ -365,6 +365,7 @@ pub fn entities(
         "SELECT d.called FROM ({own}) AS d(entity, called) UNION ALL SELECT a.alias FROM ({also}) AS a(alias, entity)"
     );
     values.extend([("{aliases}", also), ("{named}", named), ("{called}", called)]);
+    values.push(("{language}", of.registration.language().name().to_string()));
     let template = if question.within.is_some() { ENTITIES.replace("--within", "") } else { ENTITIES.to_string() };
     let template = if question.once { template.replace("--once", "") } else { template };
     let template = with_rules(&template, tiers::rules(question.matching));

@@ -159,6 +159,7 @@ fn definition(table: &Table, form: Form, question: &str, overlapping: &str, up: 
         .replace("{aliases}", "SELECT NULL::text, NULL::text WHERE false")
         .replace("{named}", &named)
         .replace("{called}", &called)
+        .replace("{language}", "english")
         .replace("$1", question)
         .replace("$2", overlapping)
         .replace("($3)", &format!("({})", trees(up)))

@@ -24,6 +24,11 @@ SELECT finds('Duchenne muscular dystrophy (DMD) is rare. Is DMD, are DMDs, is dm
 -- Errors of typing: in a word of four letters or more that no name has, one for each name; two errors from nine letters; names of one word from six.
 SELECT finds('hikking socks, wolen socks; a rucksak, a rucsack, a rxcksak; sokcs, knfie, gryere; hand bgas');
 SELECT finds('Duchenen muscular dystrophy, acute kidny failure, muscular dystrofie; Duchenen muscluar dystrophy');
+-- What is a common word is not corrected to a name of one word.
+BEGIN;
+INSERT INTO goods VALUES ('Disease', 'Cancer'), ('Disease', 'Stroke');
+SELECT finds('a dancer on strike; cancr, stroek');
+ROLLBACK;
 -- A word that some name has is no error of typing, nor is one with a digit.
 BEGIN;
 INSERT INTO goods VALUES ('Shop', 'Raincoots'), ('Shop', 'Rucksac');
@@ -78,5 +83,13 @@ SELECT finds('an umbrella, a rucksack');
 ROLLBACK;
 SELECT finds('an umbrella, a rucksack');
 SELECT * FROM cft_verify('goods');
-DROP TABLE goods, other_names, shelves;
+-- Another language: its rules, not those of English.
+CREATE TABLE waren (parent text, child text);
+INSERT INTO waren SELECT 'Laden', unnest(ARRAY['Häuser', 'Schuhe für Kinder', 'Regenjacke', 'Tumour']);
+SELECT cft_attach('waren', language => 'german');
+SELECT oracle.build('waren');
+SELECT e.entity, e.mention, e.method FROM cft_entities('ein Hauser; Kinder Schuh, Regenjacken, Regnjacke, tumor, tumours', 'waren', match => 'fuzzy') AS e;
+SELECT answer('waren', q, NULL, NULL, o, 'fuzzy', true) IS NOT DISTINCT FROM answer('waren', q, NULL, NULL, o, 'fuzzy', false) AS same
+  FROM (VALUES ('ein Hauser; Kinder Schuh, Regenjacken, Regnjacke, tumor, tumours')) AS v (q), (VALUES (true), (false)) AS w (o);
+DROP TABLE goods, other_names, shelves, waren;
 DROP FUNCTION finds, answer;

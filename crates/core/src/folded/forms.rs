@@ -246,6 +246,7 @@ impl NormalWords {
         &self,
         typed: impl ExactSizeIterator<Item = &'w [u8]>,
         place: usize,
+        case: bool,
     ) -> bool {
         if typed.len() != self.len() || self.len() > SPAN {
             return false;
@@ -261,7 +262,7 @@ impl NormalWords {
                 let letters = std::str::from_utf8(typed).map_or(0, |typed| typed.chars().count());
                 letters >= LEAST_ALONE && !normal::is_common(self.normaliser.language(), typed)
             };
-            fits && (!is_alone || is_rare())
+            fits && (!is_alone || !case || is_rare())
         })
     }
 
@@ -343,17 +344,18 @@ pub fn write_window(kind: FormKind, language: Language, words: &[&[u8]], to: &mu
 }
 
 /// Whether the words of a name are those of a text but for the one at `place`, which is one of the name's misspelled: by
-/// one error, or by two if both words have nine characters or more. A name of one word needs six characters, one error,
-/// and a typed word that is no common one.
+/// one error, or by two if both words have nine characters or more. A name of one word needs one error,
+/// and with `case` six characters and a typed word that is no common one.
 #[must_use]
 pub fn is_misspelled<'w>(
     language: Language,
     typed: impl ExactSizeIterator<Item = &'w [u8]>,
     name: &[u8],
     place: usize,
+    case: bool,
 ) -> bool {
     let mut words = NormalWords::of(language);
-    words.read(language, name) && words.is_misspelled(typed, place)
+    words.read(language, name) && words.is_misspelled(typed, place, case)
 }
 
 /// The normal words of a name that has forms, joined by blanks; none if it has none.

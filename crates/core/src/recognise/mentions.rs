@@ -219,7 +219,9 @@ impl Recogniser {
     /// Sets the form by which names are looked for, from the next text on; the image's forms are in that language.
     pub fn form(&mut self, kind: FormKind, language: Language) {
         (self.kind, self.language) = (kind, language);
-        self.normal.speak(language);
+        if kind != FormKind::Folded {
+            self.normal.speak(language);
+        }
     }
 
     /// Begins a text, or begins it again once the asked xids are known.

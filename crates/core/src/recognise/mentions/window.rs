@@ -351,7 +351,7 @@ impl Recogniser {
             FormKind::Misspelled => {
                 let typed = self.held.normal_words(self.current, words);
                 let counts = self.normal.read(self.language, &self.name)
-                    && self.normal.is_misspelled(typed, self.misspelled)
+                    && self.normal.is_misspelled(typed, self.misspelled, self.case)
                     && is_spelled_otherwise(&self.name, text, at, self.case);
                 counts.then_some(0)
             }
