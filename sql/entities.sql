@@ -144,7 +144,7 @@ kept0(start, stop, entity, via_alias, method, score) AS MATERIALIZED (
 --by typo     SELECT DISTINCT w.word FROM (SELECT DISTINCT c.name FROM called AS c) AS c, pg_catalog.unnest(cftrag_internal.cft_normal_words(c.name, '{language}')) AS w(word)
 --by typo ),
 --by typo unknown(place) AS MATERIALIZED (
---by typo     SELECT w.place FROM normal AS w WHERE cftrag_internal.cft_may_be_misspelled(w.normal) AND NOT EXISTS (SELECT FROM known AS k WHERE k.word OPERATOR(pg_catalog.=) w.normal)
+--by typo     SELECT w.place FROM normal AS w WHERE cftrag_internal.cft_may_be_misspelled(w.normal, '{language}') AND NOT EXISTS (SELECT FROM known AS k WHERE k.word OPERATOR(pg_catalog.=) w.normal)
 --by typo ),
 --by typo found{n}(start, stop, entity, via_alias) AS MATERIALIZED (
 --by typo     SELECT a.start, b.start OPERATOR(pg_catalog.+) b.length, f.entity, CASE WHEN pg_catalog.bool_or(f.via_alias IS NULL) THEN NULL ELSE pg_catalog.min(f.via_alias) END

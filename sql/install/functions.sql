@@ -160,11 +160,11 @@ AS 'MODULE_PATHNAME', 'cft_normal_words_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_normal_words(text, text) IS
 'the words of a name in their normal forms, in UTF-8; NULL if texts find it as it is written only';
 
-CREATE FUNCTION cftrag_internal.cft_may_be_misspelled(word bytea) RETURNS boolean
+CREATE FUNCTION cftrag_internal.cft_may_be_misspelled(word bytea, language text) RETURNS boolean
 LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1
 AS 'MODULE_PATHNAME', 'cft_may_be_misspelled_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_may_be_misspelled(bytea) IS
-'whether a normal word of a text may be misspelled: it has four characters or more and no digit';
+COMMENT ON FUNCTION cftrag_internal.cft_may_be_misspelled(bytea, text) IS
+'whether a normal word of a text may be misspelled: it has four characters or more, no digit, and is no common word of the language';
 
 CREATE FUNCTION cftrag_internal.cft_misspelled(words bytea[], name text, place integer, language text) RETURNS boolean
 LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 10

@@ -127,10 +127,11 @@ fn cft_normal_words(name: &[u8], language: &[u8]) -> Fallible<Option<Vec<Vec<u8>
     Ok(words.map(split))
 }
 
-/// `cft_may_be_misspelled(word bytea)`: whether a normal word may be misspelled: it has four characters or more and no digit.
+/// `cft_may_be_misspelled(word bytea, language)`: whether a normal word may be misspelled: it has four characters or more and no digit, and is no common
+/// word of the language.
 #[pg_extern(sql = false)]
-fn cft_may_be_misspelled(word: &[u8]) -> bool {
-    cftrag_core::may_be_misspelled(word)
+fn cft_may_be_misspelled(word: &[u8], language: &[u8]) -> bool {
+    cftrag_core::may_be_misspelled(language_of(language), word)
 }
 
 /// `cft_misspelled(words bytea[], name, place, language)`: whether normal words of a text are those of a name but for the one at that place, from 0, which is near

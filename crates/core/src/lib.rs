@@ -28,7 +28,7 @@ pub use folded::forms::{
     FormKind, is_misspelled, may_be_of, normal_words, write_form, write_window,
 };
 pub use folded::normal::Language;
-pub use folded::normaliser::normalise;
+pub use folded::normaliser::{may_be_misspelled, normalise};
 pub use folded::pieces::Words;
 pub use folded::plain::plain;
 pub use folded::words::{MOST_BYTES, MOST_WORDS, fold, fold_name};
@@ -48,7 +48,7 @@ pub use memory::mixed::Mixed;
 pub use memory::root::{LAYOUT, OWNER_WORDS};
 pub use memory::step::Step;
 pub use recognise::abbreviation::{Definition, Definitions};
-pub use recognise::known::{KnownWords, may_be_misspelled};
+pub use recognise::known::KnownWords;
 pub use recognise::mentions::{Mention, Recogniser, Seek};
 pub use recognise::method::Method;
 pub use recognise::normal_text::NormalText;

@@ -35,7 +35,10 @@ fn defined(names: &BTreeSet<String>, text: &str, kind: FormKind) -> Found {
             let (mut form, mut other) = (Vec::new(), Vec::new());
             if kind == FormKind::Misspelled {
                 let unknown: Vec<usize> = (0..window.len())
-                    .filter(|i| may_be_misspelled(window[*i]) && !known.contains(window[*i]))
+                    .filter(|i| {
+                        may_be_misspelled(Language::English, window[*i])
+                            && !known.contains(window[*i])
+                    })
                     .collect();
                 let ([at], true) = (&unknown[..], window.len() <= 16) else { continue };
                 let place = words[first].0..words[last].1;

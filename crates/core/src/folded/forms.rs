@@ -258,11 +258,7 @@ impl NormalWords {
             }
             let near = distance_of(typed, word);
             let fits = near.is_some_and(|near| near == 1 || near == 2 && !is_alone);
-            let is_rare = || {
-                let letters = std::str::from_utf8(typed).map_or(0, |typed| typed.chars().count());
-                letters >= LEAST_ALONE && !normal::is_common(self.normaliser.language(), typed)
-            };
-            fits && (!is_alone || !case || is_rare())
+            fits && (!is_alone || !case || may_be_alone(typed))
         })
     }
 
@@ -311,6 +307,11 @@ impl NormalWords {
     }
 }
 
+/// Whether a misspelled word is long enough for a name of one word.
+pub(crate) fn may_be_alone(typed: &[u8]) -> bool {
+    std::str::from_utf8(typed).is_ok_and(|typed| typed.chars().nth(LEAST_ALONE - 1).is_some())
+}
+
 /// Writes words in alphabetical order, joined by one blank.
 pub(crate) fn write_sorted(words: &mut [&[u8]], to: &mut Vec<u8>) {
     words.sort_unstable();
@@ -345,7 +346,7 @@ pub fn write_window(kind: FormKind, language: Language, words: &[&[u8]], to: &mu
 
 /// Whether the words of a name are those of a text but for the one at `place`, which is one of the name's misspelled: by
 /// one error, or by two if both words have nine characters or more. A name of one word needs one error,
-/// and with `case` six characters and a typed word that is no common one.
+/// and with `case` six characters.
 #[must_use]
 pub fn is_misspelled<'w>(
     language: Language,

@@ -3,6 +3,7 @@
 use crate::folded::normal::{self, Language};
 use crate::folded::words::TOO_LONG;
 use crate::memory::casts::{fold_product, halves, index};
+use crate::vocabulary::letters::is_word;
 
 /// Bytes of the longest folded word of which there is a normal form.
 pub(crate) const MOST_FOLDED: usize = 1020;
@@ -12,14 +13,45 @@ const MOST_KEPT: usize = 16;
 /// Spreads the words; nobody gains by words that collide.
 const KEY: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// A folded word, its normal form, and whether that counts in unordered forms.
+/// A folded word, its normal form, and what that is.
 #[derive(Clone, Copy, Debug, Default)]
 struct Kept {
     folded: [u8; MOST_KEPT],
     normal: [u8; MOST_KEPT],
     len: u8,
     normal_len: u8,
-    is_content: bool,
+    traits: Traits,
+}
+
+/// What a normal word is.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Traits {
+    /// It counts in unordered forms.
+    pub(crate) is_content: bool,
+    /// It may be misspelled.
+    pub(crate) is_rare: bool,
+}
+
+impl Traits {
+    fn of(language: Language, normal: &[u8]) -> Traits {
+        Traits {
+            is_content: !normal::is_function_word(language, normal),
+            is_rare: may_be_misspelled(language, normal),
+        }
+    }
+}
+
+/// Characters of the shortest word that may be misspelled.
+const LEAST_MISSPELLED: usize = 4;
+
+/// Whether a normal word is one that may be misspelled: long enough, without digits, and no common word of the language.
+#[must_use]
+pub fn may_be_misspelled(language: Language, normal: &[u8]) -> bool {
+    let is_long = |word: &str| word.chars().nth(LEAST_MISSPELLED - 1).is_some();
+    is_word(normal)
+        && std::str::from_utf8(normal).is_ok_and(is_long)
+        && !normal::is_common(language, normal)
+        && !normal::is_function_word(language, normal)
 }
 
 /// Makes normal forms in one language.
@@ -50,9 +82,8 @@ impl Normaliser {
         self.language
     }
 
-    /// Appends the normal form of a folded word, or what is in no name if the word is too long for one; whether it counts
-    /// in unordered forms.
-    pub(crate) fn normalise(&mut self, folded: &[u8], to: &mut Vec<u8>) -> bool {
+    /// Appends the normal form of a folded word, or what is in no name if the word is too long for one; what it is.
+    pub(crate) fn normalise(&mut self, folded: &[u8], to: &mut Vec<u8>) -> Traits {
         let mut key = [0; MOST_KEPT];
         let fits = key.get_mut(..folded.len()).map(|room| room.copy_from_slice(folded));
         let slot = index(halves(mixed(key) >> (64 - KEPT_BITS)).0);
@@ -61,21 +92,21 @@ impl Normaliser {
         };
         if let Some(known) = self.kept.get(slot).filter(is_known) {
             to.extend_from_slice(&known.normal[..usize::from(known.normal_len)]);
-            return known.is_content;
+            return known.traits;
         }
         let from = to.len();
         normalise(self.language, folded, to);
         let normal = &to[from..];
-        let is_content = !normal::is_function_word(self.language, normal);
+        let traits = Traits::of(self.language, normal);
         let lens = [folded.len(), normal.len()].map(u8::try_from);
         if let (Some(kept), Some(()), [Ok(len), Ok(normal_len)]) =
             (self.kept.get_mut(slot), fits, lens)
         {
             let mut room = [0; MOST_KEPT];
             room[..normal.len()].copy_from_slice(normal);
-            *kept = Kept { folded: key, normal: room, len, normal_len, is_content };
+            *kept = Kept { folded: key, normal: room, len, normal_len, traits };
         }
-        is_content
+        traits
     }
 }
 

@@ -26,21 +26,13 @@ use crate::{Image, Visibility};
 const WORD_CELLS: usize = 3;
 /// How often a source is begun again because the image changed, before it is done in one step.
 const MOST_RESTARTS: u32 = 8;
-/// Characters of the shortest word that may be misspelled.
-pub(crate) const LEAST: usize = 4;
-
-/// Whether a normal word is one that may be misspelled: long enough, and without digits.
-#[must_use]
-pub fn may_be_misspelled(word: &[u8]) -> bool {
-    letters::is_word(word)
-        && std::str::from_utf8(word).is_ok_and(|word| word.chars().nth(LEAST - 1).is_some())
-}
-
 /// The words of a text that names have, over all sources that were read.
 #[derive(Debug, Default)]
 pub struct KnownWords {
-    /// A bit for each word of the text.
+    /// A bit for each word of the text: names have it.
     bits: Vec<u64>,
+    /// Likewise: names may have it, whether they are seen or not.
+    in_names: Vec<u64>,
     current: usize,
     /// Words of the text that few names have: their numbers, and how many names have them. In the order of their letters
     /// once all words were looked up.
@@ -63,19 +55,22 @@ impl KnownWords {
     /// If it would take more, or more than is available.
     pub fn begin(&mut self, text: &NormalText, limit: usize) -> Result<(), NoRoom> {
         let words = text.words().len();
-        let bytes = words.div_ceil(8) + words * size_of::<(u32, u32)>();
+        let bytes = words.div_ceil(4) + words * size_of::<(u32, u32)>();
         if bytes > limit {
             return Err(NoRoom::Limit(bytes));
         }
         self.bits.clear();
+        self.in_names.clear();
         self.doubtful.clear();
         let fits = self.bits.try_reserve(words.div_ceil(64)).is_ok()
+            && self.in_names.try_reserve(words.div_ceil(64)).is_ok()
             && self.doubtful.try_reserve(words).is_ok()
             && self.name.try_reserve(MOST_BYTES + 1).is_ok();
         if !fits {
             return Err(NoRoom::Memory(bytes));
         }
         self.bits.resize(words.div_ceil(64), 0);
+        self.in_names.resize(words.div_ceil(64), 0);
         self.asked.make_room(limit / 8);
         self.next_source(text.language());
         Ok(())
@@ -104,8 +99,14 @@ impl KnownWords {
         self.bits.get(word / 64).is_some_and(|bits| bits >> (word % 64) & 1 == 1)
     }
 
-    fn set(&mut self, word: usize) {
-        self.bits[word / 64] |= 1 << (word % 64);
+    /// Whether some name may have a word; words that no vocabulary has are among them.
+    #[inline]
+    pub(crate) fn may_be_in_names(&self, word: usize) -> bool {
+        self.in_names.get(word / 64).is_some_and(|bits| bits >> (word % 64) & 1 == 1)
+    }
+
+    fn set(bits: &mut [u64], word: usize) {
+        bits[word / 64] |= 1 << (word % 64);
     }
 
     /// Between steps: sorts the doubtful words. Needs no lock.
@@ -160,7 +161,7 @@ impl KnownWords {
         for i in 0..self.doubtful.len() {
             let (word, names) = self.doubtful[i];
             if names > 0 {
-                self.set(index(word));
+                Self::set(&mut self.bits, index(word));
             }
         }
         self.doubtful.clear();
@@ -187,16 +188,23 @@ impl KnownWords {
             };
             let (word, letters) = (self.current, text.letters_of(place));
             self.current += 1;
-            if self.has(word) || !may_be_misspelled(letters) {
+            let is_counted = letters::is_word(letters);
+            if self.has(word) || !is_counted {
+                if !is_counted {
+                    Self::set(&mut self.in_names, word);
+                }
                 *budget = budget.saturating_sub(1);
                 continue;
             }
             *budget = budget.saturating_sub(WORD_CELLS);
             let names = image.count_of(of, letters);
+            if names > 0 {
+                Self::set(&mut self.in_names, word);
+            }
             // A row has two names.
             if u64::from(names) > 2 * rows {
-                self.set(word);
-            } else if names > 0 {
+                Self::set(&mut self.bits, word);
+            } else if names > 0 && place.traits.is_rare {
                 self.doubtful.push((halves(wide(word)).0, names));
             }
         }

@@ -1,7 +1,7 @@
 //! The normal words of a whole text: made once, and read by every recogniser that looks for other forms of names.
 
 use crate::folded::normal::Language;
-use crate::folded::normaliser::Normaliser;
+use crate::folded::normaliser::{Normaliser, Traits};
 use crate::folded::pieces::Words;
 use crate::folded::words::{self, fold};
 use crate::memory::casts::{index, word as place};
@@ -22,8 +22,7 @@ pub(crate) struct NormalWord {
     pub(crate) to: u32,
     pub(crate) start: u32,
     pub(crate) stop: u32,
-    /// Whether it counts in unordered forms.
-    pub(crate) is_content: bool,
+    pub(crate) traits: Traits,
 }
 
 /// The normal words of a text.
@@ -65,7 +64,7 @@ impl NormalText {
             fold(word, &mut folded);
             self.make_room(folded.len(), limit)?;
             let here = self.letters.len();
-            let is_content = self.normaliser.normalise(&folded, &mut self.letters);
+            let traits = self.normaliser.normalise(&folded, &mut self.letters);
             let end = self.letters.len();
             characters += count(word, work);
             at += word.len();
@@ -77,7 +76,7 @@ impl NormalText {
                     to: place(at),
                     start: place(start),
                     stop: place(characters),
-                    is_content,
+                    traits,
                 });
             }
         }

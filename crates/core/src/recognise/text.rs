@@ -15,7 +15,7 @@ use crate::memory::hash::Hash;
 use crate::memory::interruptible::Interruptible;
 use crate::memory::interruptible::PER_STEP;
 use crate::memory::limit::{NoRoom, some_is_left};
-use crate::recognise::known::{KnownWords, may_be_misspelled};
+use crate::recognise::known::KnownWords;
 use crate::recognise::normal_text::{NormalText, NormalWord};
 
 /// Words held at a time: folding them takes some 20 microseconds, and they are more than the longest window has.
@@ -103,9 +103,14 @@ impl<'t> Reader<'t> {
 
     /// Whether a normal word may be misspelled.
     pub(crate) fn is_unknown(&self, word: usize) -> bool {
-        let letters = self.normal.map(|(normal, _)| normal.word(word));
-        let is_known = self.known.is_none_or(|known| known.has(word));
-        !is_known && letters.is_some_and(may_be_misspelled)
+        let is_rare = self.normal.is_some_and(|(text, _)| text.words()[word].traits.is_rare);
+        is_rare && !self.known.is_none_or(|known| known.has(word))
+    }
+
+    /// Whether some name may have a normal word of the text.
+    pub(crate) fn may_be_in_names(&self, word: usize) -> bool {
+        let has = |(text, _): (&NormalText, usize)| word < text.words().len();
+        self.normal.is_some_and(has) && self.known.is_some_and(|known| known.may_be_in_names(word))
     }
 
     /// The whole text as it was written.
@@ -280,7 +285,7 @@ impl Held {
                 self.ended = true;
                 break;
             };
-            let NormalWord { at, end, from, to, start, stop, is_content } = word;
+            let NormalWord { at, end, from, to, start, stop, traits } = word;
             let (here, len) = (self.folded.len(), index(end - at));
             self.make_room(len, limit)?;
             self.folded.extend_from_slice(&text.letters()[index(at)..index(end)]);
@@ -292,7 +297,7 @@ impl Held {
                 excess: index((to - from) - (stop - start)),
             });
             self.words[self.len] = [place(here), place(here + len)];
-            self.content.push(is_content);
+            self.content.push(traits.is_content);
             self.len += 1;
             *read += 1;
         }

@@ -60,6 +60,8 @@ impl NearWord {
 #[derive(Debug)]
 pub struct Near {
     of: Vocabulary,
+    /// The most errors.
+    most: usize,
     typed: Chars<MOST_CHARS>,
     /// Its bytes, if it is ASCII.
     ascii: Option<([u8; MOST_CHARS], usize)>,
@@ -90,6 +92,7 @@ impl Near {
     pub fn new() -> Near {
         Near {
             of: Vocabulary::Names,
+            most: MOST,
             typed: Chars::NONE,
             ascii: None,
             probes: [Hash(0); MOST_PROBES],
@@ -106,6 +109,12 @@ impl Near {
 
     /// Begins the search for a normal word. One of less than four characters is near no word.
     pub fn begin(&mut self, of: Vocabulary, word: &[u8]) {
+        self.begin_within(of, word, MOST);
+    }
+
+    /// [`Near::begin`] for words with at most so many errors.
+    pub(crate) fn begin_within(&mut self, of: Vocabulary, word: &[u8], most: usize) {
+        self.most = most;
         self.of = of;
         self.typed = Chars::of(word).unwrap_or(Chars::NONE);
         let mut room = [0; MOST_CHARS];
@@ -191,7 +200,7 @@ impl Near {
             return;
         }
         for chars in typed.len() - MOST..=typed.len() + MOST {
-            if typed.len().abs_diff(chars) <= most(typed.len(), chars) {
+            if typed.len().abs_diff(chars) <= most(typed.len(), chars).min(self.most) {
                 self.prepare_length(seed, chars);
             }
         }
@@ -208,7 +217,7 @@ impl Near {
         let Some(last) = parts.checked_sub(1) else { return };
         self.probe(seed, chars, 0, typed.get(), 0);
         self.probe(seed, chars, last, typed.get(), longer);
-        let two = most(len, chars) == 2;
+        let two = most(len, chars).min(self.most) == 2;
         if two {
             // One error before the middle part, and one after it.
             for shift in (longer - 1).max(-1)..=(longer + 1).min(1) {
@@ -242,7 +251,7 @@ impl Near {
     /// Keeps a word if it is near; `false` if there is no room for it.
     fn judge(&mut self, word: Word<'_>) -> bool {
         let (bytes, len) = word.letters();
-        let near = self.distance(&bytes[..len]).filter(|distance| *distance > 0);
+        let near = self.distance(&bytes[..len]).filter(|near| (1..=self.most).contains(near));
         let Some(distance) = near.filter(|_| word.of() == self.of) else { return true };
         let [distance, count] = [u32::try_from(distance).unwrap_or(u32::MAX), word.count()];
         let new = NearWord { distance, count, bytes, len };

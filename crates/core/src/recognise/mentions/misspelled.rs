@@ -2,7 +2,7 @@
 
 use super::{Recogniser, Searched, Seek};
 use crate::Visibility;
-use crate::folded::forms::SPAN;
+use crate::folded::forms::{self, SPAN};
 use crate::memory::step::Step;
 use crate::recognise::text::Reader;
 use crate::vocabulary::letters::Vocabulary;
@@ -42,7 +42,15 @@ impl Recogniser {
             };
             if self.near_word != Some(base + at) {
                 let word = self.held.normal_words(at, 1).next().unwrap_or_default();
-                self.near.begin(self.seek.vocabulary(), word);
+                // A name of several words has the word before or the one after.
+                let is_beside = at > 0 && reader.may_be_in_names(base + at - 1)
+                    || reader.may_be_in_names(base + at + 1);
+                if !is_beside && (self.case && !forms::may_be_alone(word)) {
+                    self.go_to(at + 1);
+                    continue;
+                }
+                let most = if is_beside { 2 } else { 1 };
+                self.near.begin_within(self.seek.vocabulary(), word, most);
                 (self.near_word, self.has_near) = (Some(base + at), false);
             }
             if !self.has_near {
