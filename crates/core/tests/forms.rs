@@ -140,8 +140,10 @@ fn image_of(names: &BTreeSet<String>) -> HeapMemory {
 
 const KINDS: [FormKind; 3] = [FormKind::Joined, FormKind::Unordered, FormKind::Misspelled];
 
-const SOME: [&str; 28] = [
+const SOME: [&str; 30] = [
     "rain",
+    "with",
+    "from",
     "boot",
     "boots",
     "rainboots",
@@ -252,4 +254,24 @@ fn many_names_of_one_form_come_and_go_at_the_same_cost() {
     assert_eq!(image.stats().entities, 0);
     // The entry of a beginning that many names had stays.
     assert!(image.stats().slots_used <= 2);
+}
+
+#[test]
+fn a_word_that_is_near_thousands_is_looked_up_in_parts() {
+    let letter = |n: usize| char::from(b"abcdefghijklmnopqrstuvwxyz"[n % 26]);
+    let names: BTreeSet<String> = (0..8000)
+        .map(|n| format!("neurotransmi{}{}{}r", letter(n), letter(n / 26), letter(n / 676)))
+        .collect();
+    let mut heap = HeapMemory::new(1 << 24);
+    while heap.grow() {}
+    let image = Image::format(&heap, 7).unwrap();
+    image.publish_chunks(heap.mapped());
+    for name in &names {
+        image.insert(&Edge { tree: None, parent: b"+", child: name.as_bytes() }, None).unwrap();
+    }
+    for text in ["neurotransmiabxr", "neurotransmiabxr is", "is neurotransmiabxr x"] {
+        let all = found(image, &AllSeen, text, FormKind::Misspelled, 1000);
+        assert_eq!(all, defined(&names, text, FormKind::Misspelled), "{text}");
+        assert!(!all.is_empty());
+    }
 }

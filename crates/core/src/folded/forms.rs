@@ -251,7 +251,9 @@ impl NormalWords {
         if typed.len() != self.len() || self.len() > SPAN {
             return false;
         }
-        let is_alone = self.len() == 1;
+        let language = self.normaliser.language();
+        let counts = |word: &&[u8]| !normal::is_function_word(language, word);
+        let is_alone = self.words().filter(counts).count() <= 1;
         typed.zip(self.words()).enumerate().all(|(n, (typed, word))| {
             if n != place {
                 return typed == word;
@@ -345,8 +347,8 @@ pub fn write_window(kind: FormKind, language: Language, words: &[&[u8]], to: &mu
 }
 
 /// Whether the words of a name are those of a text but for the one at `place`, which is one of the name's misspelled: by
-/// one error, or by two if both words have nine characters or more. A name of one word needs one error,
-/// and with `case` six characters.
+/// one error, or by two if both words have nine characters or more. A name of one word,
+/// function words aside, needs one error, and with `case` six characters.
 #[must_use]
 pub fn is_misspelled<'w>(
     language: Language,

@@ -141,6 +141,8 @@ pub struct Recogniser {
     near: Near,
     near_word: Option<usize>,
     has_near: bool,
+    /// How many parts of these words were looked up for the current word.
+    near_done: usize,
     misspelled: usize,
     /// Scratch: a window's folded name, a stored name, and its folded name.
     window: Vec<u8>,
@@ -192,6 +194,7 @@ impl Recogniser {
             near: Near::new(),
             near_word: None,
             has_near: false,
+            near_done: 0,
             misspelled: 0,
             window: Vec::new(),
             // A name with a folded name, and its last byte if it is a label; no name folds to more than a word does.
@@ -239,7 +242,7 @@ impl Recogniser {
         self.short.forget();
         self.next_word();
         self.forms.clear();
-        self.near_word = None;
+        (self.near_word, self.near_done) = (None, 0);
         self.counters = Counters::default();
     }
 
@@ -378,7 +381,7 @@ impl Recogniser {
         let epoch = image.epoch();
         if epoch != self.epoch {
             self.epoch = epoch;
-            self.near_word = None;
+            (self.near_word, self.near_done) = (None, 0);
             self.restarts += u32::from(self.half.take().is_some() | self.forms.begin_anew());
             self.judged.clear();
             if let Some(Listing { found, names, .. }) = self.listing.take() {
@@ -474,6 +477,10 @@ impl Recogniser {
             if self.found.len() > before {
                 words_found = words;
             }
+        }
+        // There may be more near words for a misspelled one.
+        if self.kind == FormKind::Misspelled {
+            return Ok(0);
         }
         Ok(if self.overlapping { 1 } else { words_found.max(1) })
     }

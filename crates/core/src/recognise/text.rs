@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use crate::folded::ascii::{self, Cutter};
-use crate::folded::forms::{self, FormKind};
+use crate::folded::forms::{self, FormKind, SPAN};
 use crate::folded::pieces::{Rest, WINDOW, Words};
 use crate::folded::words::{self, MOST_WORD, MOST_WORDS, TOO_LONG};
 use crate::memory::casts::index;
@@ -107,10 +107,13 @@ impl<'t> Reader<'t> {
         is_rare && !self.known.is_none_or(|known| known.has(word))
     }
 
-    /// Whether some name may have a normal word of the text.
-    pub(crate) fn may_be_in_names(&self, word: usize) -> bool {
-        let has = |(text, _): (&NormalText, usize)| word < text.words().len();
-        self.normal.is_some_and(has) && self.known.is_some_and(|known| known.may_be_in_names(word))
+    /// Whether some name may have the word before a normal word or the one after it, of those that count.
+    pub(crate) fn are_beside(&self, word: usize) -> bool {
+        let (Some((text, _)), Some(known)) = (self.normal, self.known) else { return true };
+        let near = |i: &usize| text.words()[*i].traits.is_content;
+        let before = (word.saturating_sub(SPAN)..word).rev().find(near);
+        let after = (word + 1..text.words().len()).take(SPAN).find(near);
+        [before, after].into_iter().flatten().any(|i| known.may_be_in_names(i))
     }
 
     /// The whole text as it was written.

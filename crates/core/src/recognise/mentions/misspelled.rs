@@ -7,6 +7,8 @@ use crate::memory::step::Step;
 use crate::recognise::text::Reader;
 use crate::vocabulary::letters::Vocabulary;
 
+/// Near words of which the windows are looked up together: there is room for them.
+const TOGETHER: usize = 64;
 /// What a search for near words costs at least, in slots.
 const SEARCH_CELLS: usize = 16;
 
@@ -42,9 +44,8 @@ impl Recogniser {
             };
             if self.near_word != Some(base + at) {
                 let word = self.held.normal_words(at, 1).next().unwrap_or_default();
-                // A name of several words has the word before or the one after.
-                let is_beside = at > 0 && reader.may_be_in_names(base + at - 1)
-                    || reader.may_be_in_names(base + at + 1);
+                // A name of several words that count has the one before or the one after.
+                let is_beside = reader.are_beside(base + at);
                 if !is_beside && (self.case && !forms::may_be_alone(word)) {
                     self.go_to(at + 1);
                     continue;
@@ -69,7 +70,13 @@ impl Recogniser {
             let end = (at + 1..self.held.len()).find(|i| reader.is_unknown(base + i));
             let end = end.unwrap_or(self.held.len());
             let window = (first, at, end);
-            if !self.block.prepare_misspelled(of.0, &self.held, window, self.near.words()) {
+            let some = self.near.words().chunks(TOGETHER).nth(self.near_done);
+            let Some(some) = some else {
+                self.near_done = 0;
+                self.go_to(first + 1);
+                continue;
+            };
+            if !self.block.prepare_misspelled(of.0, &self.held, window, some) {
                 *budget = 0;
                 return;
             }
@@ -77,10 +84,9 @@ impl Recogniser {
             if self.look(of, seen, budget).is_err() {
                 return;
             }
-            if *budget == 0 {
-                return;
-            }
-            self.go_to(first + 1);
+            *budget = budget.saturating_sub(1 + self.block.lookups());
+            self.near_done += 1;
+            self.next_word();
         }
     }
 }
