@@ -117,6 +117,7 @@ fn found(
         if recogniser.step(image, seen, cells, &reader) == Step::Done {
             break;
         }
+        recogniser.make_room(cells).unwrap();
         steps += 1;
         assert!(steps < 100_000, "no progress");
     }

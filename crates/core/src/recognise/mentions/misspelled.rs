@@ -67,6 +67,9 @@ impl Recogniser {
                 self.go_to(at + 1);
                 continue;
             }
+            if *budget == 0 {
+                return;
+            }
             let end = (at + 1..self.held.len()).find(|i| reader.is_unknown(base + i));
             let end = end.unwrap_or(self.held.len());
             let window = (first, at, end);
