@@ -429,6 +429,8 @@ BEGIN
     IF num_nulls(mention, k) > 0 THEN RETURN; END IF;
     IF k < 0 THEN
         RAISE EXCEPTION '"k" must not be negative, but is %', k USING ERRCODE = 'invalid_parameter_value';
+    ELSIF match NOT IN ('exact', 'inflected', 'fuzzy') THEN
+        RAISE EXCEPTION '"match" must be "exact", "inflected" or "fuzzy", not "%"', left(match, 64) USING ERRCODE = 'invalid_parameter_value';
     END IF;
     SELECT * INTO f FROM cftrag_internal.cft_attached(edges);
     -- An exact name is the only answer; the other ways are tried only without one. Ids are not names where there are labels, nor are integers, unless attached as names.

@@ -47,6 +47,9 @@ SET cftrag.match = 'fuzzy';
 SELECT finds('socks, rucksack, pelvis carcinoma of renal', NULL);
 RESET cftrag.match;
 SELECT finds('socks', 'guess');
+\set VERBOSITY terse
+SELECT * FROM cft_resolve('Socks', edges => 'goods', match => 'guess');
+\set VERBOSITY default
 SET cftrag.match = 'guess';
 SELECT finds('', 'fuzzy'), finds(' . ', 'fuzzy');
 
