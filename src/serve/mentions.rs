@@ -195,27 +195,23 @@ impl Tables {
         }
         for (n, rule) in rules.iter().enumerate() {
             let those = searches + n * sources..searches + (n + 1) * sources;
-            let mut new = match tiers::form_of(*rule) {
-                Some(form) => {
-                    let mut read = Read::Normal(text, normal);
-                    if form == FormKind::Misspelled {
-                        known_words(known, normal, &tables, &mut ticket)?;
-                        read = Read::Misspelled(text, normal, known);
-                    }
-                    for ((of, seek), recogniser) in tables.iter().zip(&mut recognisers[those.clone()]) {
-                        let how = How { seek: *seek, all: true, form };
-                        look(of, recogniser, read, how, Some(&mut ticket), &mut filter)?;
-                    }
-                    let mut new = Vec::new();
-                    room_for(&mut new, false, &recognisers[those.clone()])?;
-                    merge(recognisers, those, sources, &mut new);
-                    new
-                }
-                None => match cftrag_core::as_utf8(text, work) {
-                    Some(text) => tiers::abbreviations(text, mentions, work).map_err(End::Error)?,
-                    None => return Err(Reason::Encoding.into()),
-                },
+            let Some(form) = tiers::form_of(*rule) else {
+                let text = cftrag_core::as_utf8(text, work).ok_or(Reason::Encoding)?;
+                tiers::add_abbreviations(text, mentions, overlapping, question.once, work).map_err(End::Error)?;
+                continue;
             };
+            let mut read = Read::Normal(text, normal);
+            if form == FormKind::Misspelled {
+                known_words(known, normal, &tables, &mut ticket)?;
+                read = Read::Misspelled(text, normal, known);
+            }
+            for ((of, seek), recogniser) in tables.iter().zip(&mut recognisers[those.clone()]) {
+                let how = How { seek: *seek, all: true, form };
+                look(of, recogniser, read, how, Some(&mut ticket), &mut filter)?;
+            }
+            let mut new = Vec::new();
+            room_for(&mut new, false, &recognisers[those.clone()])?;
+            merge(recognisers, those, sources, &mut new);
             tiers::add(mentions, &mut new, overlapping, work).map_err(End::Error)?;
         }
         if question.once {
@@ -338,7 +334,7 @@ fn known_words(
                     ticket.learn(known.asked())?;
                     known.next_source(text.language());
                 }
-                _ => known.prepare(text),
+                _ => known.prepare(text, &mut Interruptible::new(&mut { check_interrupts })),
             }
             step = ticket.read(|image, seen| known.step(image, vocabulary, seen, CELLS, text))?;
         }

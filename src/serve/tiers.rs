@@ -11,7 +11,7 @@ use crate::error::Fallible;
 use crate::guc::Match;
 use cftrag_core::{Definitions, FormKind, Interruptible, Mention, Method, Words};
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 /// A mention, and the number of the recogniser that has its names.
@@ -19,7 +19,7 @@ pub type Each = (usize, Mention);
 
 /// Words of the longest abbreviation, as words are counted here: "TTF-1" has two.
 const MOST_WORDS: usize = 5;
-/// Bytes of a definition and its places in the tables of [`abbreviations`].
+/// Bytes of a definition and its places in the tables of [`add_abbreviations`].
 const PER_DEFINITION: usize = 160;
 
 /// The rules for names that are not there as they are, in order.
@@ -88,55 +88,89 @@ pub fn keep_leftmost(all: &mut Vec<Each>, work: &mut Interruptible<'_>) {
     });
 }
 
-/// Adds what a rule found, `new`, to the mentions found before, `all`; both are in the order of their windows. 53400, 53200 (memory).
-pub fn add(all: &mut Vec<Each>, new: &mut Vec<Each>, overlapping: bool, work: &mut Interruptible<'_>) -> Fallible<()> {
-    if overlapping {
-        let mut next = 0;
-        new.retain(|mention| {
-            work.step();
+/// Of what a rule found, `new`, keeps what counts beside the mentions found before, `all`; both are in the order of their windows.
+fn choose(all: &[Each], new: &mut Vec<Each>, overlapping: bool, work: &mut Interruptible<'_>) {
+    // Many mentions may be of one window.
+    let (mut next, mut last) = (0, None);
+    new.retain(|mention| {
+        work.step();
+        let (_, Mention { from, to, .. }) = *mention;
+        if let Some((known, counts)) = last
+            && known == (from, to)
+        {
+            return counts;
+        }
+        let counts = if overlapping {
             while next < all.len() && window(&all[next]) < window(mention) {
+                work.step();
                 next += 1;
             }
             all.get(next).is_none_or(|known| window(known) != window(mention))
-        });
-    } else {
-        // Windows of `all` do not overlap, so they end in the order in which they begin.
-        let mut first = 0;
-        new.retain(|(_, new)| {
-            while first < all.len() && all[first].1.to <= new.from {
+        } else {
+            // Windows of `all` do not overlap, so they end in the order in which they begin.
+            while next < all.len() && all[next].1.to <= from {
                 work.step();
-                first += 1;
+                next += 1;
             }
-            let mut near = all[first..].iter().take_while(|(_, known)| known.from < new.to);
+            let mut near = all[next..].iter().take_while(|(_, known)| known.from < to);
             near.all(|(_, known)| {
                 work.step();
-                let is_inside = new.from <= known.from && known.to <= new.to;
-                is_inside && (new.from, new.to) != (known.from, known.to)
+                from <= known.from && known.to <= to && (from, to) != (known.from, known.to)
             })
-        });
+        };
+        last = Some(((from, to), counts));
+        counts
+    });
+    if !overlapping {
         keep_leftmost(new, work);
+    }
+}
+
+/// Adds chosen mentions to those found before, of which those inside one go. 53400, 53200 (memory).
+fn join(all: &mut Vec<Each>, new: &mut Vec<Each>, overlapping: bool, work: &mut Interruptible<'_>) -> Fallible<()> {
+    if new.is_empty() {
+        return Ok(());
+    }
+    if !overlapping {
         let mut next = 0;
         all.retain(|(_, known)| {
             work.step();
             while next < new.len() && new[next].1.to <= known.from {
+                work.step();
                 next += 1;
             }
             new.get(next).is_none_or(|(_, new)| known.to <= new.from)
         });
     }
-    if !new.is_empty() {
-        let more = new.len();
-        Room::new().take((all.len() + more) * size_of::<Each>())?;
-        all.try_reserve(more).map_err(|_| error::no_memory_to_work(more * size_of::<Each>()))?;
-        all.append(new);
-        work.sort_by(all, |a, b| window(a).cmp(&window(b)));
-    }
+    reserve(all, new.len(), &mut Room::new())?;
+    all.append(new);
+    work.sort_by(all, |a, b| window(a).cmp(&window(b)));
     Ok(())
 }
 
-/// The mentions of abbreviations that the text defines behind a name that was found: "acute kidney failure (AKF)". Such a short form means that name's
-/// entities wherever the text has it, also with an s behind it. 53400, 53200 (memory).
-pub fn abbreviations(text: &str, all: &[Each], work: &mut Interruptible<'_>) -> Fallible<Vec<Each>> {
+fn reserve(all: &mut Vec<Each>, more: usize, room: &mut Room) -> Fallible<()> {
+    if all.capacity() - all.len() >= more {
+        return Ok(());
+    }
+    room.take(2 * (all.len() + more) * size_of::<Each>())?;
+    all.try_reserve(more).map_err(|_| error::no_memory_to_work(more * size_of::<Each>()))
+}
+
+/// Adds what a rule found, `new`, to the mentions found before, `all`; both are in the order of their windows. 53400, 53200 (memory).
+pub fn add(all: &mut Vec<Each>, new: &mut Vec<Each>, overlapping: bool, work: &mut Interruptible<'_>) -> Fallible<()> {
+    choose(all, new, overlapping, work);
+    join(all, new, overlapping, work)
+}
+
+/// Adds the mentions of abbreviations that the text defines behind a name that was found: "acute kidney failure (AKF)". Such a short form means that
+/// name's entities wherever the text has it, also with an s behind it; with `once` its first place suffices. 53400, 53200 (memory).
+pub fn add_abbreviations(
+    text: &str,
+    all: &mut Vec<Each>,
+    overlapping: bool,
+    once: bool,
+    work: &mut Interruptible<'_>,
+) -> Fallible<()> {
     let mut room = Room::new();
     // The short forms by the end of the long ones.
     let mut ends: HashMap<usize, &str> = HashMap::new(); // bounded: reserved below
@@ -147,7 +181,7 @@ pub fn abbreviations(text: &str, all: &[Each], work: &mut Interruptible<'_>) -> 
         ends.entry(definition.long.end).or_insert(&text[definition.short]);
     }
     if ends.is_empty() {
-        return Ok(Vec::new());
+        return Ok(());
     }
     // The mentions that each short form means: those of one window.
     let mut meant: HashMap<&str, Range<usize>> = HashMap::new(); // bounded: reserved below
@@ -161,39 +195,79 @@ pub fn abbreviations(text: &str, all: &[Each], work: &mut Interruptible<'_>) -> 
         }
         from += same.len();
     }
-    let mut found = list(0, &mut room)?;
     if meant.is_empty() {
-        return Ok(found);
+        return Ok(());
     }
-    // The words behind which a short form may begin: their places in bytes and in characters.
-    let mut begins = [(0, 0); MOST_WORDS];
-    let (mut count, mut at, mut characters) = (0, 0, 0);
+    // One mention for each place; those of all its entities come once the places are chosen.
+    let mut places: Vec<Each> = list(0, &mut room)?;
+    let mut windows = Places::default();
     let mut words = Words::of(text);
     while let Some((from, word)) = words.next_word(work) {
         work.steps(MOST_WORDS);
-        characters += characters_of(&text[at..from], work);
-        at = from;
-        begins[count % MOST_WORDS] = (from, characters);
-        count += 1;
+        windows.next(text, from, work);
         let to = from + word.len();
-        for back in 0..MOST_WORDS.min(count) {
-            let (from, start) = begins[(count - 1 - back) % MOST_WORDS];
+        for (from, start) in windows.begins() {
             let here = &text[from..to];
             let known = meant.get(here).or_else(|| meant.get(here.strip_suffix('s')?));
             let Some(those) = known else { continue };
-            room.take(those.len() * size_of::<Each>())?;
-            found.try_reserve(those.len()).map_err(|_| error::no_memory_to_work(those.len() * size_of::<Each>()))?;
-            let length = characters - start + characters_of(word, work);
-            found.extend(all[those.clone()].iter().map(|(n, mention)| {
-                let mut mention = *mention;
-                (mention.method, mention.start, mention.length) = (Method::Abbreviation, start, length);
-                (mention.from, mention.to) = (from, to);
-                (*n, mention)
-            }));
+            reserve(&mut places, 1, &mut Room::new())?;
+            let (n, mut mention) = all[those.start];
+            let length = windows.characters - start + characters_of(word, work);
+            (mention.method, mention.start, mention.length) = (Method::Abbreviation, start, length);
+            (mention.from, mention.to) = (from, to);
+            places.push((n, mention));
         }
     }
-    work.sort_by(&mut found, |a, b| window(a).cmp(&window(b)));
-    Ok(found)
+    work.sort_by(&mut places, |a, b| window(a).cmp(&window(b)));
+    choose(all, &mut places, overlapping, work);
+    let mut new: Vec<Each> = list(0, &mut room)?;
+    let mut done: HashSet<usize> = HashSet::new(); // bounded: reserved below
+    for (_, place) in places {
+        let here = &text[place.from..place.to];
+        let short = if meant.contains_key(here) { here } else { here.strip_suffix('s').unwrap_or(here) };
+        let Some(those) = meant.get(short).cloned() else { continue };
+        if once {
+            done.try_reserve(1).map_err(|_| error::no_memory_to_work(PER_DEFINITION))?;
+            if !done.insert(those.start) {
+                continue;
+            }
+        }
+        reserve(&mut new, those.len(), &mut Room::new())?;
+        for (n, mention) in &all[those] {
+            work.step();
+            let mut mention = *mention;
+            (mention.method, mention.start, mention.length) = (place.method, place.start, place.length);
+            (mention.from, mention.to) = (place.from, place.to);
+            new.push((*n, mention));
+        }
+    }
+    join(all, &mut new, overlapping, work)
+}
+
+/// The places where the last words of a text begin.
+#[derive(Default)]
+struct Places {
+    /// In bytes and in characters.
+    last: [(usize, usize); MOST_WORDS],
+    count: usize,
+    at: usize,
+    characters: usize,
+}
+
+impl Places {
+    /// Goes on to the next word.
+    fn next(&mut self, text: &str, from: usize, work: &mut Interruptible<'_>) {
+        self.characters += characters_of(&text[self.at..from], work);
+        self.at = from;
+        self.last[self.count % MOST_WORDS] = (from, self.characters);
+        self.count += 1;
+    }
+
+    /// Where the last words begin, the last first.
+    fn begins(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
+        let (last, count) = (self.last, self.count);
+        (0..MOST_WORDS.min(count)).map(move |back| last[(count - 1 - back) % MOST_WORDS])
+    }
 }
 
 fn characters_of(text: &str, work: &mut Interruptible<'_>) -> usize {

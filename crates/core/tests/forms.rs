@@ -108,7 +108,7 @@ fn found(
     if kind == FormKind::Misspelled {
         known.begin(&normal, usize::MAX).unwrap();
         while known.step(image, Vocabulary::Names, seen, cells, &normal) != Step::Done {
-            known.prepare(&normal);
+            known.prepare(&normal, &mut work);
         }
         reader = Reader::misspelled(text, &normal, &known);
     }
@@ -236,7 +236,7 @@ proptest! {
 }
 
 #[test]
-fn many_names_of_one_form_come_and_go_at_the_same_cost() {
+fn many_names_of_one_form_come_and_go() {
     // A text that cuts the same letters in many ways.
     let names: BTreeSet<String> = (0..4096_u32)
         .map(|i| {

@@ -97,6 +97,8 @@ impl<'m> Listed<'m> {
 
 impl<'m> Block<'m> {
     pub(crate) fn new(mem: &'m Memory, line: u32) -> Block<'m> {
+        #[cfg(test)]
+        tests::LOOKED.set(tests::LOOKED.get() + 1);
         Block { line, bytes: mem.line(line) }
     }
 
@@ -387,5 +389,63 @@ impl<'m> Filter<'m> {
         let left = self.get(place).without();
         self.set(place, left);
         self.root().subtract(self.counter(), usize::from(left.is_empty()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+    use crate::memory::root::Counter;
+    use crate::{Edge, Fate, HeapMemory, Stamp};
+
+    thread_local! {
+        /// Blocks read.
+        pub(super) static LOOKED: Cell<u64> = const { Cell::new(0) };
+    }
+
+    /// Names that have the same folded name: the bits of `i` choose the case of each letter.
+    fn name(i: u32) -> Vec<u8> {
+        (0..16).map(|bit| if i >> bit & 1 == 0 { b'a' } else { b'A' }).collect()
+    }
+
+    /// An image of `names` such names, each inserted by its own transaction.
+    fn with(names: u32) -> HeapMemory {
+        let mut heap = HeapMemory::new(1 << 24);
+        while heap.mapped() < 8 {
+            assert!(heap.grow());
+        }
+        let image = Image::format(&heap, 7).unwrap();
+        image.publish_chunks(heap.mapped());
+        for i in 0..names {
+            let stamp = Some(Stamp { xmin: 10 + u64::from(order(i, names)), cmin: 0 });
+            image.insert(&Edge { tree: None, parent: b"+", child: &name(i) }, stamp).unwrap();
+        }
+        image.verify(&mut |problem| panic!("{problem:?}"));
+        heap
+    }
+
+    /// A permutation, so that entities are not removed in the order of the blocks.
+    fn order(i: u32, names: u32) -> u32 {
+        i * 7919 % names
+    }
+
+    #[test]
+    fn a_name_goes_at_the_same_cost_however_many_share_its_forms() {
+        let cost = |names: u32| {
+            let heap = with(names);
+            let image = Image::open(&heap).unwrap();
+            LOOKED.set(0);
+            let count = index(names);
+            let done = image.settle(count, u64::MAX, &|_| Fate::Aborted, &mut Vec::new());
+            assert_eq!(done.freed, count);
+            image.verify(&mut |problem| panic!("{problem:?}"));
+            assert_eq!(image.root().count(Counter::FoldedNames), 0);
+            LOOKED.get() / u64::from(names)
+        };
+        // Two forms are shared: the folded name and the joined one.
+        assert!(cost(16) <= 12);
+        assert!(cost(4096) <= 12, "blocks looked at for each name");
     }
 }

@@ -9,6 +9,7 @@ use crate::folded::normal::Language;
 use crate::folded::words::MOST_BYTES;
 use crate::memory::casts::{halves, index, wide};
 use crate::memory::id::{Link, VersionId};
+use crate::memory::interruptible::Interruptible;
 use crate::memory::limit::NoRoom;
 use crate::memory::root::{Counter, Field};
 use crate::memory::step::Step;
@@ -110,10 +111,10 @@ impl KnownWords {
     }
 
     /// Between steps: sorts the doubtful words. Needs no lock.
-    pub fn prepare(&mut self, text: &NormalText) {
+    pub fn prepare(&mut self, text: &NormalText, work: &mut Interruptible<'_>) {
         if self.looked_up && !self.sorted {
             let letters = |i: u32| text.word(index(i));
-            self.doubtful.sort_unstable_by(|a, b| letters(a.0).cmp(letters(b.0)));
+            work.sort_by(&mut self.doubtful, |a, b| letters(a.0).cmp(letters(b.0)));
             self.sorted = true;
         }
     }
@@ -147,10 +148,7 @@ impl KnownWords {
             return Step::Done;
         }
         if !self.sorted {
-            if budget < usize::MAX {
-                return Step::More;
-            }
-            self.prepare(text);
+            return Step::More;
         }
         if !self.read_versions(image, of, seen, text, &mut budget) {
             return if self.asked.is_full() { Step::Ask } else { Step::More };
@@ -236,9 +234,12 @@ impl KnownWords {
                 // Each name counts once: at the version of its first row.
                 let is_first = first_link(image, record) == Some(Link::Version(id));
                 *budget = budget.saturating_sub(2);
+                // A longer name has no forms, so no words.
+                if !is_first || record.name_len() > MOST_BYTES + 1 {
+                    continue;
+                }
                 let is_label = record.is_label(&mut self.name);
-                if is_first
-                    && is_label == (of == Vocabulary::Labels)
+                if is_label == (of == Vocabulary::Labels)
                     && !self.sees(image, record, is_label, seen, budget)
                 {
                     *budget = budget.saturating_sub(WORD_CELLS);
@@ -271,9 +272,6 @@ impl KnownWords {
 
     /// Counts a name less for each of its words.
     fn discount(&mut self, record: Record<'_>, text: &NormalText) {
-        if record.name_len() > MOST_BYTES + 1 {
-            return;
-        }
         self.name.resize(record.name_len(), 0);
         record.copy_name(&mut self.name);
         if !self.normal.read_own(&self.name) {
