@@ -6,6 +6,7 @@
 
 use crate::folded::forms::NormalWords;
 use crate::folded::normal::Language;
+use crate::folded::normaliser::Traits;
 use crate::folded::words::MOST_BYTES;
 use crate::memory::casts::{halves, index, wide};
 use crate::memory::id::{Link, VersionId};
@@ -187,7 +188,9 @@ impl KnownWords {
             let (word, letters) = (self.current, text.letters_of(place));
             self.current += 1;
             let is_counted = letters::is_word(letters);
-            if self.has(word) || !is_counted {
+            // Nobody asks for a function word.
+            let Traits { is_content, is_rare } = place.traits;
+            if self.has(word) || !is_counted || !(is_content || is_rare) {
                 if !is_counted {
                     Self::set(&mut self.in_names, word);
                 }
@@ -202,7 +205,7 @@ impl KnownWords {
             // A row has two names.
             if u64::from(names) > 2 * rows {
                 Self::set(&mut self.bits, word);
-            } else if names > 0 && place.traits.is_rare {
+            } else if names > 0 && is_rare {
                 self.doubtful.push((halves(wide(word)).0, names));
             }
         }

@@ -2,6 +2,7 @@
 
 use crate::filter::bucket::Entry;
 use crate::filter::table::Filter;
+use crate::folded::words::MOST_BYTES;
 use crate::memory::casts::index;
 use crate::memory::chunk::lines_of;
 use crate::memory::chunk::locate;
@@ -14,9 +15,13 @@ use crate::memory::id::TreeId;
 use crate::memory::id::WordId;
 use crate::memory::root::FIRST_LINE;
 use crate::memory::root::Root;
+use crate::records::record::Record;
 use std::collections::HashMap;
-/// Checks between two checks for interrupts; each takes a microsecond, or ten if names are long.
-const CHECKS: u32 = 1 << 10;
+
+/// Checks between two checks for interrupts; each takes a microsecond.
+const CHECKS: usize = 1 << 10;
+/// Bytes of a name of which the forms are made in that time.
+const BYTES_PER_CHECK: usize = 16;
 /// Problems after which the check ends, because more of them say nothing new.
 const MOST_PROBLEMS: usize = 1000;
 
@@ -60,7 +65,7 @@ pub(crate) struct Verifier<'m, 'r> {
     pub(crate) problems: usize,
     pub(crate) report: &'r mut dyn FnMut(Problem),
     pub(crate) check_interrupts: &'r mut dyn FnMut(),
-    pub(crate) checks: u32,
+    pub(crate) checks: usize,
 }
 
 /// What was found in a table of folded names or of forms.
@@ -92,7 +97,16 @@ impl Verifier<'_, '_> {
 
     /// Counts a check, and checks for interrupts now and then.
     pub(crate) fn step(&mut self) {
-        self.checks += 1;
+        self.steps(1);
+    }
+
+    /// Counts as checks what the forms of a record's name take.
+    pub(crate) fn step_name(&mut self, record: Record<'_>) {
+        self.steps(1 + record.name_len().min(MOST_BYTES) / BYTES_PER_CHECK);
+    }
+
+    fn steps(&mut self, checks: usize) {
+        self.checks += checks;
         if self.checks >= CHECKS {
             self.checks = 0;
             (self.check_interrupts)();

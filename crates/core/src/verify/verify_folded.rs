@@ -57,7 +57,8 @@ impl<'m> Verifier<'m, '_> {
         }
     }
 
-    fn expected(&self, table: Table, record: Record<'_>) -> Expected {
+    fn expected(&mut self, table: Table, record: Record<'_>) -> Expected {
+        self.step_name(record);
         if record.is_tree() {
             return Expected::default();
         }
@@ -157,9 +158,10 @@ impl<'m> Verifier<'m, '_> {
             write_form(kind, language, &record.name(), &mut form).then_some(form)
         };
         let wanted = form(Record::new(self.mem, ring[0].0));
-        let forms: Vec<_> =
-            ring.iter().map(|(id, _)| form(Record::new(mem, *id)) == wanted).collect();
-        for ((id, block), agrees) in ring.iter().zip(forms) {
+        for (id, block) in &ring {
+            let record = Record::new(mem, *id);
+            self.step_name(record);
+            let agrees = form(record) == wanted;
             self.check(12, agrees, || format!("{id:?} is with {wanted:?}"));
             let again = !chained.insert((*id, kind as u8));
             self.check(12, !again, || format!("{entry:?} leads to {id:?} again"));
@@ -169,11 +171,10 @@ impl<'m> Verifier<'m, '_> {
                     format!("{id:?} is in block {line}, its place leads to {place:?}")
                 });
             }
-            if kind == FormKind::Folded {
-                let record = Record::new(self.mem, *id);
-                if let Some(folded) = FoldedName::of_record(self.root.seed(), record) {
-                    self.lets_pass(&folded, bucket, entry);
-                }
+            if kind == FormKind::Folded
+                && let Some(folded) = FoldedName::of_record(self.root.seed(), record)
+            {
+                self.lets_pass(&folded, bucket, entry);
             }
         }
         // If a form had two entries, it would give two answers.

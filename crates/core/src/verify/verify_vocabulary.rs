@@ -44,8 +44,8 @@ impl<'m> Verifier<'m, '_> {
     fn counts(&mut self) -> Counts {
         let mut counts = Counts::new();
         for i in 0..self.records.len() {
-            self.step();
             let record = Record::new(self.mem, self.records[i]);
+            self.step_name(record);
             if record.is_tree() {
                 continue;
             }

@@ -7,12 +7,9 @@ use crate::vocabulary::letters::MOST_BYTES;
 pub(crate) const MOST: usize = 2;
 /// Characters of the longest word.
 pub(crate) const MOST_CHARS: usize = MOST_BYTES + MOST;
-/// More than any distance that is told.
-const FAR: u8 = MOST as u8 + 1;
-/// The cells of a row of the matrix that are near its diagonal, and one on either side that is far.
-const CELLS: usize = 2 * MOST + 3;
-/// The cell of the diagonal.
-const MIDDLE: usize = MOST + 1;
+/// How many characters of the one word and of the other an error reaches.
+const REACH: [(usize, usize); 4] = [(1, 1), (1, 0), (0, 1), EXCHANGE];
+const EXCHANGE: (usize, usize) = (2, 2);
 
 /// The distance of two words, if it is at most `most`, which is 1 or 2.
 #[inline]
@@ -25,40 +22,32 @@ pub(crate) fn distance<T: Copy + PartialEq>(a: &[T], b: &[T], most: usize) -> Op
     let (a, b) = (&a[same..], &b[same..]);
     let same = a.iter().rev().zip(b.iter().rev()).take_while(|(a, b)| a == b).count();
     let (a, b) = (&a[..a.len() - same], &b[..b.len() - same]);
-    // One error reaches two characters.
-    if most == 1 && a.len().max(b.len()) > 2 {
-        return None;
+    // The ends differ, so there is an error at each of them, which may be the same one.
+    if a.is_empty() && b.is_empty() {
+        Some(0)
+    } else if REACH.iter().any(|error| is_error(*error, a, b)) {
+        Some(1)
+    } else {
+        let two = most == 2 && REACH.iter().any(|first| begins_two(*first, a, b));
+        two.then_some(2)
     }
-    between(a, b).filter(|distance| *distance <= most)
 }
 
-/// The distance by the cells near the diagonal: the cell of row `i` and column `j` is at `MIDDLE + j - i`.
-fn between<T: Copy + PartialEq>(a: &[T], b: &[T]) -> Option<usize> {
-    let mut before = [FAR; CELLS];
-    // Row 0: as many errors as columns.
-    let mut above = [FAR; CELLS];
-    (0..=MOST).zip(0..).for_each(|(j, errors)| above[MIDDLE + j] = errors);
-    for i in 1..=a.len() {
-        let mut row = [FAR; CELLS];
-        for cell in 1..CELLS - 1 {
-            let Some(j) = (i + cell).checked_sub(MIDDLE).filter(|j| *j <= b.len()) else {
-                continue;
-            };
-            let mut best = above[cell + 1].min(row[cell - 1]) + 1;
-            if j > 0 {
-                let same = a[i - 1] == b[j - 1];
-                best = best.min(above[cell] + u8::from(!same));
-                if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                    best = best.min(before[cell] + 1);
-                }
-            }
-            row[cell] = best.min(FAR);
-        }
-        if row == [FAR; CELLS] && above == row {
-            return None;
-        }
-        (before, above) = (above, row);
-    }
-    let last = (MIDDLE + b.len()).checked_sub(a.len()).filter(|cell| *cell < CELLS)?;
-    Some(usize::from(above[last]))
+/// Whether two words differ by an error that reaches all their characters.
+#[inline]
+fn is_error<T: Copy + PartialEq>(reach: (usize, usize), a: &[T], b: &[T]) -> bool {
+    reach == (a.len(), b.len()) && (reach != EXCHANGE || a[0] == b[1] && a[1] == b[0])
+}
+
+/// Whether two words differ by an error at their beginning and another one at their end.
+#[inline]
+fn begins_two<T: Copy + PartialEq>(reach: (usize, usize), a: &[T], b: &[T]) -> bool {
+    let (Some((a, a_rest)), Some((b, b_rest))) =
+        (a.split_at_checked(reach.0), b.split_at_checked(reach.1))
+    else {
+        return false;
+    };
+    let same = a_rest.iter().zip(b_rest).take_while(|(a, b)| a == b).count();
+    let (a_rest, b_rest) = (&a_rest[same..], &b_rest[same..]);
+    is_error(reach, a, b) && REACH.iter().any(|error| is_error(*error, a_rest, b_rest))
 }

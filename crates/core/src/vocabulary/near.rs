@@ -69,8 +69,10 @@ pub struct Near {
     probes: [Hash; MOST_PROBES],
     len: usize,
     current: usize,
-    /// The next word in the chain of the current part.
-    next: Option<WordId>,
+    /// The parts of which the chain is being read, each with the next word of it, and whose turn it is: while one word is
+    /// read, memory is asked for the others.
+    chains: Vec<(usize, WordId)>,
+    turn: usize,
     found: Vec<NearWord>,
     /// Whether a word found no room.
     is_short: bool,
@@ -98,7 +100,8 @@ impl Near {
             probes: [Hash(0); MOST_PROBES],
             len: 0,
             current: 0,
-            next: None,
+            chains: Vec::with_capacity(MOST_PROBES),
+            turn: 0,
             found: Vec::with_capacity(USUAL),
             is_short: false,
             begun: false,
@@ -123,7 +126,8 @@ impl Near {
             ascii.copy_from_slice(word);
             self.ascii = Some((room, word.len()));
         }
-        (self.len, self.current, self.next) = (0, 0, None);
+        (self.len, self.current, self.turn) = (0, 0, 0);
+        self.chains.clear();
         (self.begun, self.restarts) = (false, 0);
         self.found.clear();
     }
@@ -132,28 +136,37 @@ impl Near {
     pub fn step(&mut self, image: Image<'_>, budget: usize) -> Step {
         self.notice_changes(image);
         let mut budget = if self.restarts > MOST_RESTARTS { usize::MAX } else { budget.max(1) };
-        loop {
-            while let Some(id) = self.next {
-                if budget == 0 {
-                    return Step::More;
-                }
-                budget -= 1;
-                let word = Word::new(image.mem(), id);
-                let part = part_of(self.probes[self.current - 1]);
-                self.next = word.next(part.unwrap_or_default());
-                if !self.judge(word) {
-                    self.next = Some(id);
-                    return Step::More;
-                }
-            }
-            let Some(&hash) = self.probes[..self.len].get(self.current) else { return Step::Done };
+        while let Some(&hash) = self.probes[..self.len].get(self.current) {
             if budget == 0 {
                 return Step::More;
             }
             budget = budget.saturating_sub(PROBE_COST);
-            self.next = image.forms().first_of(hash).map(|(_, first)| first);
+            if let (Some((_, first)), Some(part)) = (image.forms().first_of(hash), part_of(hash)) {
+                Word::new(image.mem(), first).prefetch();
+                self.chains.push((part, first));
+            }
             self.current += 1;
         }
+        while !self.chains.is_empty() {
+            if budget == 0 {
+                return Step::More;
+            }
+            budget -= 1;
+            self.turn = if self.turn < self.chains.len() { self.turn } else { 0 };
+            let (part, id) = self.chains[self.turn];
+            let word = Word::new(image.mem(), id);
+            if !self.judge(word) {
+                return Step::More;
+            }
+            if let Some(next) = word.next(part) {
+                Word::new(image.mem(), next).prefetch();
+                self.chains[self.turn].1 = next;
+                self.turn += 1;
+            } else {
+                self.chains.swap_remove(self.turn);
+            }
+        }
+        Step::Done
     }
 
     /// Between steps: makes room for more words, if some found none; takes at most `limit` bytes.
@@ -187,7 +200,8 @@ impl Near {
         }
         self.restarts += u32::from(self.begun);
         (self.begun, self.epoch) = (true, epoch);
-        (self.len, self.current, self.next) = (0, 0, None);
+        (self.len, self.current, self.turn) = (0, 0, 0);
+        self.chains.clear();
         self.found.clear();
         self.prepare(image);
     }

@@ -57,6 +57,12 @@ impl<'m> Word<'m> {
         Word { id, line: mem.line(id.line()), at: HALVES[id.half()] }
     }
 
+    /// Asks memory for it.
+    #[inline]
+    pub(crate) fn prefetch(self) {
+        self.line.prefetch();
+    }
+
     /// Writes a new word of one name, which is in no chain. The caller has planned its line.
     pub(crate) fn create(mem: &'m Memory, of: Vocabulary, letters: &Letters<'_>) -> Word<'m> {
         let is_short = letters.are_short();
