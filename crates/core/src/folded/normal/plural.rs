@@ -37,8 +37,6 @@ fn of_s(word: &mut Word<'_>) -> bool {
     match of {
         // Cocci are shorter than a coccus.
         [.., b'c', b'o', b'c', b'c', b'u', b's'] => end(word, 2, b"i"),
-        // Of arthritis people write arthritides and arthrites.
-        [_, .., b'i', b't', b'i', b's'] if of.len() > SHORTEST => end(word, 2, b"e"),
         [.., b's' | b'u' | b'i' | b'o', b's'] | [.., b'0'..=b'9', b's'] => false,
         [.., b'i', b'e', b's'] if ends(of, &["series", "species"]) => false,
         // "Ties" and "lies" are no "ty" and "ly".
@@ -47,7 +45,10 @@ fn of_s(word: &mut Word<'_>) -> bool {
         [.., b'x' | b'z', b'e', b's'] if of.ends_with(b"xes") || ends(of, &["zzes", "tzes"]) => {
             end(word, 2, b"")
         }
-        [.., b'c' | b's', b'h', b'e', b's'] => end(word, 2, b""),
+        [.., b'c' | b's', b'h', b'e', b's'] => {
+            let len = if ends(of, &IN_CHE) || of == b"aches" { 1 } else { 2 };
+            end(word, len, b"")
+        }
         [.., b'o', b'e', b's'] => {
             let has_e = ["shoes", "canoes", "oboes", "aloes", "floes", "sloes", "throes"];
             let len = if ends(of, &has_e) { 1 } else { 2 };
@@ -109,8 +110,6 @@ fn of_others(word: &mut Word<'_>) -> bool {
         return word.replace_all(with);
     }
     match of {
-        // "Headaches" would lose too much, so "headache" loses as much.
-        [.., b'c', b'h', b'e'] if of.len() > 3 => end(word, 1, b""),
         [.., b'm', b'a', b't', b'a'] if ends(of, &["omata", "edemata", "stigmata", "schemata"]) => {
             end(word, 2, b"")
         }
@@ -120,6 +119,12 @@ fn of_others(word: &mut Word<'_>) -> bool {
     }
 }
 
+/// Plurals of words in -che.
+#[rustfmt::skip]
+static IN_CHE: [&str; 18] = [
+    "apaches", "avalanches", "backaches", "bellyaches", "brioches", "caches", "creches", "douches", "earaches",
+    "headaches", "heartaches", "niches", "pastiches", "psyches", "quiches", "staches", "stomachaches", "toothaches",
+];
 /// Common nouns of three letters in the plural, sorted, where the singular is no common word besides.
 #[rustfmt::skip]
 pub(super) static SHORT: [[u8; 4]; 119] = [
@@ -205,7 +210,7 @@ pub(super) static IN_OTHERS: Table = Table::of(&[
     ("minimum", "minima"), ("mitochondrion", "mitochondria"), ("mouse", "mice"), ("nebulae", "nebula"),
     ("optimum", "optima"), ("ovum", "ova"), ("oxen", "ox"), ("papillae", "papilla"), ("papulae", "papula"),
     ("personae", "persona"), ("petechiae", "petechia"), ("phenomenon", "phenomena"), ("policemen", "policeman"),
-    ("postmen", "postman"), ("psyche", ""), ("pupae", "pupa"), ("pustulae", "pustula"), ("scapulae", "scapula"),
+    ("postmen", "postman"), ("pupae", "pupa"), ("pustulae", "pustula"), ("scapulae", "scapula"),
     ("septum", "septa"), ("snowmen", "snowman"), ("spectrum", "spectra"), ("stadium", "stadia"),
     ("stratum", "strata"), ("striae", "stria"), ("symposium", "symposia"), ("teeth", "tooth"),
     ("tracheae", "trachea"), ("vertebrae", "vertebra"), ("women", "woman"), ("workmen", "workman"),

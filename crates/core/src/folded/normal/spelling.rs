@@ -204,7 +204,7 @@ pub(super) static LISTED: Table = Table::of(&[
     ("fulfillment", "fulfilment"), ("gaol", "jail"), ("gelatine", "gelatin"), ("gipsy", "gypsy"),
     ("installment", "instalment"), ("instill", "instil"), ("jewellery", "jewelry"), ("judgement", "judgment"),
     ("licence", "license"), ("licenced", "licensed"), ("liquorice", "licorice"), ("maneuvre", "maneuver"),
-    ("manoeuvre", "maneuver"), ("mollusc", "mollusk"), ("moustach", "mustach"), ("neurone", "neuron"),
+    ("manoeuvre", "maneuver"), ("mollusc", "mollusk"), ("moustache", "mustache"), ("neurone", "neuron"),
     ("omelette", "omelet"), ("practise", "practice"), ("practised", "practiced"), ("practising", "practicing"),
     ("pretence", "pretense"), ("programme", "program"), ("pyjama", "pajama"), ("sceptic", "skeptic"),
     ("sceptical", "skeptical"), ("scepticism", "skepticism"), ("skillful", "skilful"), ("speciality", "specialty"),
