@@ -178,6 +178,12 @@ AS 'MODULE_PATHNAME', 'cft_definitions_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_definitions(text) IS
 'the abbreviations that a text defines: where each long form begins and ends, in characters from 1, and the short form';
 
+CREATE FUNCTION cftrag_internal.cft_coordinations(question text, language text) RETURNS TABLE(list integer, item integer, start integer, stop integer, name text)
+LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 10
+AS 'MODULE_PATHNAME', 'cft_coordinations_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_coordinations(text, text) IS
+'names that a text joins ("breast and ovarian cancer"): their list, their number in it from the last one, the window from there to the end of the list in characters from 1, and the name';
+
 CREATE FUNCTION cftrag_internal.cft_spelling(name text, question text, start integer, length integer) RETURNS integer
 LANGUAGE c STABLE STRICT PARALLEL SAFE COST 10
 AS 'MODULE_PATHNAME', 'cft_spelling_wrapper';

@@ -207,6 +207,36 @@ fn cft_definitions(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     Ok(())
 }
 
+/// `cft_coordinations(text, language)`: names that a text joins, with what they have in common said once: the number of their list, and that of the name in
+/// it, from the last one; where the window of it and those after it begins and the character after it, from 1; and the name. See
+/// crates/core/src/recognise/coordination.rs.
+#[pg_extern(sql = false)]
+fn cft_coordinations(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let rows = call.rows();
+    let (Some(text), Some(language)) = (call.text(0), call.text(1)) else { return Ok(()) };
+    let mut check_interrupts = check_interrupts;
+    let mut work = Interruptible::new(&mut check_interrupts);
+    let text = as_utf8(text, &mut work)?.ok_or_else(error::not_utf8)?;
+    let mut coordinations = cftrag_core::Coordinations::of(text, language_of(language));
+    let (mut at, mut count, mut list) = (0, 1, 0);
+    while let Some(found) = coordinations.next_coordination(&mut work) {
+        count += characters(&text[at..found.conjunction.start], &mut work);
+        at = found.conjunction.start;
+        list += 1;
+        let stop = count + characters(&text[at..found.head.end], &mut work);
+        for (n, item) in found.items().iter().enumerate() {
+            let start = count - characters(&text[item.start.min(at)..at], &mut work);
+            let name = [&text[item.clone()], " ", &text[found.head.clone()]].concat(); // bounded: two words
+            let numbers = [list, n as i32, start, stop].map(pg_sys::Datum::from);
+            let [list, n, start, stop] = numbers;
+            rows.add(&mut [list, n, start, stop, text_datum(name.as_bytes())], &mut [false; 5]);
+        }
+    }
+    Ok(())
+}
+
 /// `cft_spelling(name, text, start, length)`: how well these characters of the text spell the name that they fold to; NULL if they do not fold to it.
 /// See crates/core/src/recognise/spelling.rs.
 #[pg_extern(sql = false)]

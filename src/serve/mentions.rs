@@ -20,6 +20,7 @@ use crate::pg::snapshot::SnapshotView;
 use crate::serve::asked;
 use crate::serve::asked::Question;
 use crate::serve::conditions::Ticket;
+use crate::serve::coordinated::Coordinated;
 use crate::serve::labels::Labels;
 use crate::serve::tiers::{Each, window};
 use crate::serve::walk::End;
@@ -200,6 +201,20 @@ impl Tables {
                 tiers::add_abbreviations(text, mentions, overlapping, question.once, work).map_err(End::Error)?;
                 continue;
             };
+            let mut coordinated = None;
+            if *rule == Method::Part {
+                let text = cftrag_core::as_utf8(text, work).ok_or(Reason::Encoding)?;
+                let names = Coordinated::of(text, edges.registration.language(), work).map_err(End::Error)?;
+                if names.text.is_empty() {
+                    continue;
+                }
+                let text = names.text.as_bytes();
+                let plain = as_plain(text, work).map_err(End::Error)?;
+                read_normal(normal, edges.registration.language(), text, plain.as_deref())?;
+                filter.once = false;
+                coordinated = Some(names);
+            }
+            let text = coordinated.as_ref().map_or(text, |names| names.text.as_bytes());
             let mut read = Read::Normal(text, normal);
             if form == FormKind::Misspelled {
                 known_words(known, normal, &tables, &mut ticket)?;
@@ -212,6 +227,9 @@ impl Tables {
             let mut new = Vec::new();
             room_for(&mut new, false, &recognisers[those.clone()])?;
             merge(recognisers, those, sources, &mut new);
+            if let Some(names) = coordinated {
+                new = names.back(&new, work).map_err(End::Error)?;
+            }
             tiers::add(mentions, &mut new, overlapping, work).map_err(End::Error)?;
         }
         if question.once {

@@ -27,7 +27,7 @@ pub fn rules(matching: Match) -> &'static [Method] {
     match matching {
         Match::Exact => &[],
         Match::Inflected => &[Method::Inflected],
-        Match::Fuzzy => &[Method::Inflected, Method::Reordered, Method::Abbreviation, Method::Typo],
+        Match::Fuzzy => &[Method::Inflected, Method::Reordered, Method::Abbreviation, Method::Typo, Method::Part],
     }
 }
 
@@ -35,7 +35,7 @@ pub fn rules(matching: Match) -> &'static [Method] {
 pub fn form_of(rule: Method) -> Option<FormKind> {
     match rule {
         Method::Exact => Some(FormKind::Folded),
-        Method::Inflected => Some(FormKind::Joined),
+        Method::Inflected | Method::Part => Some(FormKind::Joined),
         Method::Reordered => Some(FormKind::Unordered),
         Method::Typo => Some(FormKind::Misspelled),
         Method::Abbreviation => None,
@@ -49,8 +49,8 @@ pub fn name(method: Method) -> &'static str {
 
 /// The rule of that name.
 pub fn named(name: &[u8]) -> Option<Method> {
-    let all = [Method::Exact, Method::Inflected, Method::Reordered, Method::Abbreviation, Method::Typo];
-    all.into_iter().find(|method| self::name(*method).as_bytes() == name)
+    let all = [Method::Exact].iter().chain(rules(Match::Fuzzy));
+    all.copied().find(|method| self::name(*method).as_bytes() == name)
 }
 
 static EXACT: Constant<9> = Constant::of(b"....exact");
@@ -58,6 +58,7 @@ static INFLECTED: Constant<13> = Constant::of(b"....inflected");
 static REORDERED: Constant<13> = Constant::of(b"....reordered");
 static ABBREVIATION: Constant<16> = Constant::of(b"....abbreviation");
 static TYPO: Constant<8> = Constant::of(b"....typo");
+static PART: Constant<8> = Constant::of(b"....part");
 
 /// A rule's name, as a text with its header.
 pub fn method_with_prefix(method: Method) -> &'static [u8] {
@@ -67,6 +68,7 @@ pub fn method_with_prefix(method: Method) -> &'static [u8] {
         Method::Reordered => &REORDERED.0,
         Method::Abbreviation => &ABBREVIATION.0,
         Method::Typo => &TYPO.0,
+        Method::Part => &PART.0,
     }
 }
 
@@ -148,7 +150,7 @@ fn join(all: &mut Vec<Each>, new: &mut Vec<Each>, overlapping: bool, work: &mut 
     Ok(())
 }
 
-fn reserve(all: &mut Vec<Each>, more: usize, room: &mut Room) -> Fallible<()> {
+pub fn reserve(all: &mut Vec<Each>, more: usize, room: &mut Room) -> Fallible<()> {
     if all.capacity() - all.len() >= more {
         return Ok(());
     }
@@ -270,7 +272,8 @@ impl Places {
     }
 }
 
-fn characters_of(text: &str, work: &mut Interruptible<'_>) -> usize {
+/// How many characters a text has.
+pub fn characters_of(text: &str, work: &mut Interruptible<'_>) -> usize {
     work.steps(text.len() / 64);
     text.chars().count()
 }

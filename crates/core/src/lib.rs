@@ -48,6 +48,7 @@ pub use memory::mixed::Mixed;
 pub use memory::root::{LAYOUT, OWNER_WORDS};
 pub use memory::step::Step;
 pub use recognise::abbreviation::{Definition, Definitions};
+pub use recognise::coordination::{Coordination, Coordinations};
 pub use recognise::known::KnownWords;
 pub use recognise::mentions::{Mention, Recogniser, Seek};
 pub use recognise::method::Method;

@@ -168,11 +168,12 @@ fn definition(table: &Table, form: Form, question: &str, overlapping: &str, up: 
 
 /// The definition with all rules for names that a text writes otherwise: its lines that begin with --by and --each once for each rule.
 fn with_rules(definition: &str) -> String {
-    const RULES: [(&str, &str, &str); 4] = [
+    const RULES: [(&str, &str, &str); 5] = [
         ("inflected", "0.95", "--by form"),
         ("reordered", "0.85", "--by form"),
         ("abbreviation", "0.9", "--by abbreviation"),
         ("typo", "0.8", "--by typo"),
+        ("part", "0.75", "--by part"),
     ];
     let has_rules = |line: &&str| line.starts_with("--by ") || line.starts_with("--each ");
     let mut rules = String::new();

@@ -24,6 +24,12 @@ SELECT finds('Duchenne muscular dystrophy (DMD) is rare. Is DMD, are DMDs, is dm
 -- Errors of typing: in a word of four letters or more that no name has, one for each name; two errors from nine letters; names of one word from six.
 SELECT finds('hikking socks, wolen socks; a rucksak, a rucsack, a rxcksak; sokcs, knfie, gryere; hand bgas');
 SELECT finds('Duchenen muscular dystrophy, acute kidny failure, muscular dystrofie; Duchenen muscluar dystrophy');
+SELECT finds('arthritus, athritis, arthritiss');
+-- Names that a text joins: what they have in common is said once, and each of them must be a name.
+SELECT finds('hiking and woolen socks; red, woollen, hiking or childrens'' sock');
+SELECT finds('Hiking and red socks; a (hiking & woollen sock)');
+SELECT finds('hiking socks and woollen socks; hand and rain coats; acute kidney and kidney failure');
+SELECT finds('hiking and woollen socks', overlapping => true);
 -- What is a common word is not corrected to a name of one word.
 BEGIN;
 INSERT INTO goods VALUES ('Disease', 'Cancer'), ('Disease', 'Stroke');
@@ -75,7 +81,8 @@ SELECT count(*) AS asked, count(*) FILTER (WHERE i.found IS NOT NULL) AS found, 
        (VALUES (false, false), (true, false), (false, true)) AS n (in_trees, are_within),
        unnest(ARRAY['A rucksack and rucksacks, rain-coats, raincoat; the backpack, an anorak; tumors, tumours. Hiking sock, boots for a child',
                     'hats, caps; caps & hat of children, childrens hats, a child''s hat', 'acute kidney failure (AKF) of kidneys; AKF, AKFs, AKI. The kidney disease, acute kind',
-                    'Duchenne’s muscular dystrophy (DMD) muscular dystrophies; dystrophy, muscular DMD', repeat('sock hand bag s, rain coats of child ', 3), 'a ruksack, hand-bgas and bacpacks of chldren; kidny disease of the acute kind, Duchenen muscular dystrophy, raincats', '']) AS q (question),
+                    'Duchenne’s muscular dystrophy (DMD) muscular dystrophies; dystrophy, muscular DMD', repeat('sock hand bag s, rain coats of child ', 3), 'a ruksack, hand-bgas and bacpacks of chldren; kidny disease of the acute kind, Duchenen muscular dystrophy, raincats',
+                    'hiking and woollen socks; hand, hiking, woolen or wool sock; woollen and hiking socks, hand and rain coats; (rain or hand bags). child''s and rain coats, woolen, hiking, Horner''s and/or woollen socks', '']) AS q (question),
        answer(edges, question, CASE WHEN in_trees THEN trees END, CASE WHEN are_within THEN within END, overlapping, match, true) AS i (found),
        answer(edges, question, CASE WHEN in_trees THEN trees END, CASE WHEN are_within THEN within END, overlapping, match, false) AS d (found);
 -- Names that are not committed are found by their own transaction; names that are gone are not.

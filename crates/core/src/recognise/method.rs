@@ -16,6 +16,8 @@ pub enum Method {
     Abbreviation,
     /// The name with an error of typing in one of its words.
     Typo,
+    /// One of several names that the text joins: "breast and ovarian cancer".
+    Part,
 }
 
 impl Method {
@@ -38,6 +40,7 @@ impl Method {
             Method::Abbreviation => 0.9,
             Method::Reordered => 0.85,
             Method::Typo => 0.8,
+            Method::Part => 0.75,
         }
     }
 }

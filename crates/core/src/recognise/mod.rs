@@ -2,6 +2,7 @@
 
 pub(crate) mod abbreviation;
 pub(crate) mod candidates;
+pub(crate) mod coordination;
 pub(crate) mod forms;
 pub(crate) mod known;
 pub(crate) mod mentions;

@@ -21,7 +21,9 @@ use std::collections::HashMap;
 /// Checks between two checks for interrupts; each takes a microsecond.
 const CHECKS: usize = 1 << 10;
 /// Bytes of a name of which the forms are made in that time.
-const BYTES_PER_CHECK: usize = 16;
+const BYTES_PER_CHECK: usize = 8;
+/// Lines of which the owner is read in that time.
+const LINES_PER_CHECK: usize = 256;
 /// Problems after which the check ends, because more of them say nothing new.
 const MOST_PROBLEMS: usize = 1000;
 
@@ -103,6 +105,13 @@ impl Verifier<'_, '_> {
     /// Counts as checks what the forms of a record's name take.
     pub(crate) fn step_name(&mut self, record: Record<'_>) {
         self.steps(1 + record.name_len().min(MOST_BYTES) / BYTES_PER_CHECK);
+    }
+
+    /// Counts a check for each few lines.
+    pub(crate) fn step_line(&mut self, line: usize) {
+        if line.is_multiple_of(LINES_PER_CHECK) {
+            self.step();
+        }
     }
 
     fn steps(&mut self, checks: usize) {

@@ -29,6 +29,7 @@ impl Verifier<'_, '_> {
             self.check(4, !record.is_lone(), || format!("{:?} has no edge row", record.id()));
             for direction in [Direction::Up, Direction::Down] {
                 for slot in self.slots(record, direction, true) {
+                    self.step();
                     let known = &mut self.lines[index(slot.line())];
                     match direction {
                         Direction::Up => known.up |= 1 << slot.i(),

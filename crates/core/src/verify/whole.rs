@@ -235,10 +235,12 @@ impl Verifier<'_, '_> {
     }
 
     fn counters(&mut self) {
-        let of = |this: &Self, owner| {
-            wide(this.lines.iter().filter(|known| known.owner == owner).count())
-        };
-        let (entities, trees) = (of(self, Owner::Entity), of(self, Owner::Tree));
+        let (mut entities, mut trees) = (0, 0);
+        for line in 0..self.lines.len() {
+            self.step_line(line);
+            entities += u64::from(self.lines[line].owner == Owner::Entity);
+            trees += u64::from(self.lines[line].owner == Owner::Tree);
+        }
         self.counter(Counter::Entities, entities);
         self.counter(Counter::Trees, trees);
         let (up, down) = self.rows;
@@ -264,13 +266,15 @@ impl Verifier<'_, '_> {
             });
         }
         self.counter(Counter::FreeLines, free);
-        let after_root = self.lines.iter().enumerate().skip(index(FIRST_LINE));
-        let lost: Vec<usize> = after_root
-            .filter(|(_, known)| known.owner == Owner::Nobody)
-            .map(|(line, _)| line)
-            .collect();
-        self.check(10, lost.is_empty(), || {
-            format!("{} lines belong to nothing, the first is {}", lost.len(), lost[0])
+        let (mut lost, mut first) = (0, 0);
+        for line in (index(FIRST_LINE)..self.lines.len()).rev() {
+            self.step_line(line);
+            if self.lines[line].owner == Owner::Nobody {
+                (lost, first) = (lost + 1, line);
+            }
+        }
+        self.check(10, lost == 0, || {
+            format!("{lost} lines belong to nothing, the first is {first}")
         });
     }
 }
