@@ -151,7 +151,7 @@ kept0(start, stop, entity, via_alias, method, score) AS MATERIALIZED (
 --by typo       FROM (SELECT s.*, (SELECT pg_catalog.min(u.place) FROM unknown AS u WHERE u.place OPERATOR(pg_catalog.>=) s.first AND u.place OPERATOR(pg_catalog.<=) s.last) AS place,
 --by typo                    (SELECT pg_catalog.count(*) FROM unknown AS u WHERE u.place OPERATOR(pg_catalog.>=) s.first AND u.place OPERATOR(pg_catalog.<=) s.last) AS unknown
 --by typo               FROM normal_span AS s WHERE (s.last OPERATOR(pg_catalog.-) s.first) OPERATOR(pg_catalog.<) 16) AS s
---by typo       JOIN form AS f ON cftrag_internal.cft_misspelled(s.words, f.name, (s.place OPERATOR(pg_catalog.-) s.first)::pg_catalog.int4, '{language}')
+--by typo       JOIN form AS f ON cftrag_internal.cft_misspelled(s.words, f.name, (s.place OPERATOR(pg_catalog.-) s.first)::pg_catalog.int4, (SELECT pg_catalog.count(*)::pg_catalog.int4 FROM normal), '{language}')
 --by typo       JOIN normal AS a ON a.place OPERATOR(pg_catalog.=) s.first
 --by typo       JOIN normal AS b ON b.place OPERATOR(pg_catalog.=) s.last
 --by typo      WHERE s.unknown OPERATOR(pg_catalog.=) 1

@@ -53,7 +53,7 @@ pub static PROMPT_TEMPLATE: GucSetting<Option<CString>> = GucSetting::<Option<CS
 pub static MATCH_CASE: GucSetting<bool> = GucSetting::<bool>::new(true);
 
 /// `cftrag.match`: how far a text may write a name otherwise, where a call does not say.
-pub static MATCH: GucSetting<Match> = GucSetting::<Match>::new(Match::Exact);
+pub static MATCH: GucSetting<Match> = GucSetting::<Match>::new(Match::Fuzzy);
 
 /// How far a text may write a name otherwise (serve/tiers.rs).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PostgresGucEnum)]

@@ -66,11 +66,11 @@ const FIRST_WORDS: &str =
     AND strpos(' ' || $1 || ' ', ' ' || name || ' ') > 0";
 
 /// cftrag's answer in the form that is compared with the peers'.
-const OURS: &str = "SELECT DISTINCT convert_from(cftrag_internal.cft_form(entity), 'UTF8') FROM cft_entities($1, 'edges_{size}', overlapping => true)";
+const OURS: &str = "SELECT DISTINCT convert_from(cftrag_internal.cft_form(entity), 'UTF8') FROM cft_entities($1, 'edges_{size}', match => 'exact', overlapping => true)";
 /// As an application calls it.
-const PLAIN: &str = "SELECT entity, start, length FROM cft_entities($1, 'edges_{size}')";
+const PLAIN: &str = "SELECT entity, start, length FROM cft_entities($1, 'edges_{size}', match => 'exact')";
 /// With names inside other names, which the peers find too.
-const OVERLAPPING: &str = "SELECT entity, start, length FROM cft_entities($1, 'edges_{size}', overlapping => true)";
+const OVERLAPPING: &str = "SELECT entity, start, length FROM cft_entities($1, 'edges_{size}', match => 'exact', overlapping => true)";
 /// The contender that shows what the statement costs without the function.
 pub const ALONE: &str = "the statement alone";
 const NO_ROW: &str = "SELECT $1::text, 1, 2 WHERE false";

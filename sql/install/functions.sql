@@ -166,11 +166,11 @@ AS 'MODULE_PATHNAME', 'cft_may_be_misspelled_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_may_be_misspelled(bytea, text) IS
 'whether a normal word of a text may be misspelled: it has four characters or more, no digit, and is no common word of the language';
 
-CREATE FUNCTION cftrag_internal.cft_misspelled(words bytea[], name text, place integer, language text) RETURNS boolean
-LANGUAGE c STABLE STRICT PARALLEL SAFE COST 10
+CREATE FUNCTION cftrag_internal.cft_misspelled(words bytea[], name text, place integer, "all" integer, language text) RETURNS boolean
+LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 10
 AS 'MODULE_PATHNAME', 'cft_misspelled_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_misspelled(bytea[], text, integer, text) IS
-'whether normal words of a text are those of a name but for the one at that place, from 0, which is one or two errors from the name''s';
+COMMENT ON FUNCTION cftrag_internal.cft_misspelled(bytea[], text, integer, integer, text) IS
+'whether normal words of a text, which has so many, are those of a name but for the one at that place, from 0, which is one or two errors from the name''s';
 
 CREATE FUNCTION cftrag_internal.cft_definitions(question text) RETURNS TABLE(long_start integer, long_stop integer, short text)
 LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 5

@@ -134,14 +134,14 @@ fn cft_may_be_misspelled(word: &[u8], language: &[u8]) -> bool {
     cftrag_core::may_be_misspelled(language_of(language), word)
 }
 
-/// `cft_misspelled(words bytea[], name, place, language)`: whether normal words of a text are those of a name but for the one at that place, from 0, which is near
-/// the name's. See crates/core/src/folded/forms.rs.
+/// `cft_misspelled(words bytea[], name, place, all, language)`: whether normal words of a text, which has `all`, are those of a name but for the one at that
+/// place, from 0, which is near the name's. See crates/core/src/folded/forms.rs.
 #[pg_extern(sql = false)]
 fn cft_misspelled(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<bool> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
-    let (Some(words), Some(name), Some(place), Some(language)) = (call.arg(0), call.text(1), call.int(2), call.text(3))
-    else {
+    let (Some(words), Some(name)) = (call.arg(0), call.text(1)) else { return Ok(false) };
+    let (Some(place), Some(all), Some(language)) = (call.int(2), call.int(3), call.text(4)) else {
         return Ok(false);
     };
     // SAFETY: an element of a bytea[] is read as one of a text[] is.
@@ -154,7 +154,7 @@ fn cft_misspelled(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<bool> {
         words.iter().copied(),
         name.as_bytes(),
         place,
-        guc::MATCH_CASE.get(),
+        usize::try_from(all) == Ok(words.len()),
     ))
 }
 

@@ -164,14 +164,14 @@ impl Tables {
         let within = tops.as_ref().map(|tops| Within::of(edges, tops, question.trees));
         let mut filter = Filter { edges, only, within, once: question.once };
         let all = overlapping || !alone;
-        let how = How { seek, all, form: FormKind::Folded };
+        let how = How { seek, all, form: FormKind::Folded, taken: NONE };
         let mut ticket = look(edges, &mut recognisers[0], Read::Written(text), how, None, &mut filter)?;
         let own = std::iter::once((edges, seek));
         let names = aliases.iter().map(|of| (of, Seek::Aliased)).chain(labels.iter().map(|of| (of, Seek::Labelled)));
         let tables: Vec<_> = own.chain(names).collect(); // bounded: attached tables
         let rest = texts.iter().flatten().flat_map(|text| tables.iter().map(move |of| (*of, *text))).skip(1);
         for (((of, seek), text), recogniser) in rest.zip(&mut recognisers[1..]) {
-            let how = How { seek, all: true, form: FormKind::Folded };
+            let how = How { seek, all: true, form: FormKind::Folded, taken: NONE };
             look(of, recogniser, text, how, Some(&mut ticket), &mut filter)?;
         }
         mentions.clear();
@@ -220,8 +220,10 @@ impl Tables {
                 known_words(known, normal, &tables, &mut ticket)?;
                 read = Read::Misspelled(text, normal, known);
             }
+            let windows = windows_of(mentions)?;
+            let taken = if coordinated.is_some() { NONE } else { (&windows[..], !overlapping) };
             for ((of, seek), recogniser) in tables.iter().zip(&mut recognisers[those.clone()]) {
-                let how = How { seek: *seek, all: true, form };
+                let how = How { seek: *seek, all: true, form, taken };
                 look(of, recogniser, read, how, Some(&mut ticket), &mut filter)?;
             }
             let mut new = Vec::new();
@@ -409,12 +411,13 @@ impl Filter<'_> {
     }
 }
 
-/// What to look for: names of what, whether all windows are wanted, and the form of names.
+/// What to look for: names of what, whether all windows are wanted, the form of names, and the windows that are taken (see [`Recogniser::avoid`]).
 #[derive(Clone, Copy)]
-struct How {
+struct How<'a> {
     seek: Seek,
     all: bool,
     form: FormKind,
+    taken: (&'a [(usize, usize)], bool),
 }
 
 /// Finds the names in the text that count, in the image of the edges table or of one of its tables of names. `edges`: the ticket of the edges table; None if this call gets it.
@@ -422,7 +425,7 @@ fn look(
     of: &AttachedTable,
     recogniser: &mut Recogniser,
     text: Read<'_>,
-    how: How,
+    how: How<'_>,
     mut edges: Option<&mut Ticket>,
     filter: &mut Filter<'_>,
 ) -> Result<Ticket, End> {
@@ -441,8 +444,11 @@ fn look(
     recogniser.match_case(guc::MATCH_CASE.get());
     recogniser.judging(judges);
     recogniser.once(filter.once);
-    let How { seek, all, form } = how;
+    let How { seek, all, form, taken: (taken, apart) } = how;
     recogniser.form(form, of.registration.language());
+    if !recogniser.avoid(taken, apart) {
+        return Err(no_room(NoRoom::Memory(size_of_val(taken))));
+    }
     recogniser.begin(seek, all);
     recogniser.read(&mut reader, &mut work).map_err(no_room)?;
     let first = |image: Image<'_>, seen: &SnapshotView| recogniser.step(image, seen, CELLS, &reader);
@@ -473,6 +479,19 @@ fn look(
         recogniser.read(&mut reader, &mut work).map_err(no_room)?;
         step = ticket.read(|image, seen| recogniser.step(image, seen, CELLS, &reader))?;
     }
+}
+
+/// No window is taken.
+const NONE: (&[(usize, usize)], bool) = (&[], false);
+
+/// The windows of mentions, which are in the order of these. 53400, 53200 (memory).
+fn windows_of(mentions: &[Each]) -> Result<Vec<(usize, usize)>, End> {
+    let of = |(_, mention): &Each| (mention.from, mention.to);
+    let mut windows = list(mentions.len(), &mut Room::new()).map_err(End::Error)?;
+    for same in mentions.chunk_by(|a, b| of(a) == of(b)) {
+        windows.push(of(&same[0]));
+    }
+    Ok(windows)
 }
 
 /// Reserves room for what all recognisers found.

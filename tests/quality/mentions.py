@@ -24,12 +24,13 @@ DATA = os.environ["CFTRAG_DATA"]
 DATABASE = "cftrag_mentions"
 ROUNDS = 3
 
+EXACT = ", match => 'exact'"
 # (label, settings, further arguments of cft_entities): a line of the table each. Left out where pg_settings does not know a setting.
 VARIANTS = [
-    ("match => inflected", "", ", match => 'inflected'"),
-    ("match => fuzzy", "", ", match => 'fuzzy'"),
-    ("short capitals and common words in any case", "SET cftrag.match_case = off", ""),
-    ("within what is below the root", "", ", within => ARRAY(SELECT child FROM edges WHERE parent = 'disease')"),
+    ("inflected", "", ", match => 'inflected'"),
+    ("fuzzy, the default", "", ""),
+    ("short capitals and common words in any case", "SET cftrag.match_case = off", EXACT),
+    ("within what is below the root", "", EXACT + ", within => ARRAY(SELECT child FROM edges WHERE parent = 'disease')"),
 ]
 # What cft_retrieve does not write of: finds of which each entity is up to so many levels above another one that the text names.
 ABOVE_OTHERS = [("without what is up to 3 levels above another one in the abstract", 3), ("without what is above another one at all", 1000)]
@@ -54,7 +55,7 @@ FIND = """
     SELECT t.n::int - 1 AS n, e.start - 1, e.start - 1 + e.length, e.mention, e.entity, e.via_alias
       FROM unnest(%s::text[]) WITH ORDINALITY AS t (text, n), cft_entities(t.text, 'edges'{}) AS e
 """
-FIND_ONE = "SELECT start - 1, start - 1 + length, mention, entity, via_alias FROM cft_entities(%s, 'edges')"
+FIND_ONE = "SELECT start - 1, start - 1 + length, mention, entity, via_alias FROM cft_entities(%s, 'edges', match => 'exact')"
 
 
 def rows(name):
@@ -245,7 +246,7 @@ def load(connection, edges, names):
 
 def variants(connection):
     known = {name for (name,) in connection.execute("SELECT name FROM pg_settings")}
-    yield "cftrag", "", ""
+    yield "cftrag, exact", "", EXACT
     for label, settings, arguments in VARIANTS:
         wanted = [statement.replace("=", " ").split()[1] for statement in settings.split(";") if statement.strip()]
         if known.issuperset(wanted):
@@ -265,7 +266,7 @@ def measure(connection, names, lists):
         plain = plain or mentions
     connection.execute("RESET ALL")
     for label, levels in ABOVE_OTHERS:
-        mentions, seconds = timed(lambda levels=levels: connection.execute(FIND_BELOW.format(FIND.format(""), levels), (texts,)).fetchall())
+        mentions, seconds = timed(lambda levels=levels: connection.execute(FIND_BELOW.format(FIND.format(EXACT), levels), (texts,)).fetchall())
         line("cftrag, " + label, spans(mentions, len(texts)), gold, seconds)
     if lists:
         misses.report(connection, names, texts, gold, plain)

@@ -44,8 +44,13 @@ fn defined(names: &BTreeSet<String>, text: &str, kind: FormKind) -> Found {
                 let place = words[first].0..words[last].1;
                 for name in names {
                     let typed = window.iter().copied();
-                    if is_misspelled(Language::English, typed, name.as_bytes(), *at, true)
-                        && is_spelled_otherwise(name.as_bytes(), text, place.clone(), true)
+                    if is_misspelled(
+                        Language::English,
+                        typed,
+                        name.as_bytes(),
+                        *at,
+                        window.len() == words.len(),
+                    ) && is_spelled_otherwise(name.as_bytes(), text, place.clone(), true)
                     {
                         found.insert((place.start, place.end, name.clone().into_bytes()));
                     }

@@ -16,7 +16,7 @@
 
 use crate::Image;
 use crate::folded::normal::{self, Language};
-use crate::folded::normaliser::{MOST_FOLDED, Normaliser};
+use crate::folded::normaliser::{LEAST_MISSPELLED, MOST_FOLDED, Normaliser, has_characters};
 use crate::folded::words::{self, MOST_WORDS};
 use crate::memory::casts::word;
 use crate::memory::hash::Hash;
@@ -246,7 +246,7 @@ impl NormalWords {
         &self,
         typed: impl ExactSizeIterator<Item = &'w [u8]>,
         place: usize,
-        case: bool,
+        is_all: bool,
     ) -> bool {
         if typed.len() != self.len() || self.len() > SPAN {
             return false;
@@ -260,7 +260,9 @@ impl NormalWords {
             }
             let near = distance_of(typed, word);
             let fits = near.is_some_and(|near| near == 1 || near == 2 && !is_alone);
-            fits && (!is_alone || !case || may_be_alone(typed))
+            fits && (!is_alone
+                || is_all && has_characters(word, LEAST_MISSPELLED)
+                || may_be_alone(typed))
         })
     }
 
@@ -311,7 +313,7 @@ impl NormalWords {
 
 /// Whether a misspelled word is long enough for a name of one word.
 pub(crate) fn may_be_alone(typed: &[u8]) -> bool {
-    std::str::from_utf8(typed).is_ok_and(|typed| typed.chars().nth(LEAST_ALONE - 1).is_some())
+    has_characters(typed, LEAST_ALONE)
 }
 
 /// Writes words in alphabetical order, joined by one blank.
@@ -347,18 +349,18 @@ pub fn write_window(kind: FormKind, language: Language, words: &[&[u8]], to: &mu
 }
 
 /// Whether the words of a name are those of a text but for the one at `place`, which is one of the name's misspelled: by
-/// one error, or by two if both words have nine characters or more. A name of one word,
-/// function words aside, needs one error, and with `case` six characters.
+/// one error, or by two if both words have nine characters or more. A name of one word, function words aside, needs one
+/// error and six characters, or a name of four if the words are all that the text has.
 #[must_use]
 pub fn is_misspelled<'w>(
     language: Language,
     typed: impl ExactSizeIterator<Item = &'w [u8]>,
     name: &[u8],
     place: usize,
-    case: bool,
+    is_all: bool,
 ) -> bool {
     let mut words = NormalWords::of(language);
-    words.read(language, name) && words.is_misspelled(typed, place, case)
+    words.read(language, name) && words.is_misspelled(typed, place, is_all)
 }
 
 /// The normal words of a name that has forms, joined by blanks; none if it has none.

@@ -42,16 +42,20 @@ impl Traits {
 }
 
 /// Characters of the shortest word that may be misspelled.
-const LEAST_MISSPELLED: usize = 4;
+pub(crate) const LEAST_MISSPELLED: usize = 4;
 
 /// Whether a normal word is one that may be misspelled: long enough, without digits, and no common word of the language.
 #[must_use]
 pub fn may_be_misspelled(language: Language, normal: &[u8]) -> bool {
-    let is_long = |word: &str| word.chars().nth(LEAST_MISSPELLED - 1).is_some();
     is_word(normal)
-        && std::str::from_utf8(normal).is_ok_and(is_long)
+        && has_characters(normal, LEAST_MISSPELLED)
         && !normal::is_common(language, normal)
         && !normal::is_function_word(language, normal)
+}
+
+/// Whether a word has so many characters.
+pub(crate) fn has_characters(word: &[u8], least: usize) -> bool {
+    std::str::from_utf8(word).is_ok_and(|word| word.chars().nth(least - 1).is_some())
 }
 
 /// Makes normal forms in one language.

@@ -17,6 +17,7 @@ use std::ops::Range;
 
 use crate::folded::segments::floor;
 use crate::memory::interruptible::Interruptible;
+use crate::recognise::border::ends_sentence;
 
 /// The most characters and words of a short form: the paper's bounds.
 const MOST_SHORT: usize = 10;
@@ -27,8 +28,6 @@ const MORE_WORDS: usize = 5;
 const MOST_LONG: usize = 500;
 /// Levels of nested brackets that are read.
 const MOST_DEPTH: usize = 2;
-/// Letters of a word with a full stop that does not end its sentence: "E. coli", "St. Louis", "vs. all".
-const SHORTENED: usize = 2;
 /// Bytes read between two steps.
 const EACH: usize = 64;
 
@@ -241,20 +240,6 @@ fn long_form(
         }
     }
     None
-}
-
-/// Whether a sentence ends with the character at that place.
-fn ends_sentence(text: &str, at: usize, c: char, next: Option<char>) -> bool {
-    let is_before_blank = || next.is_some_and(char::is_whitespace);
-    match c {
-        '。' | '！' | '？' => true,
-        '!' | '?' => is_before_blank(),
-        '.' if is_before_blank() => {
-            let letters = text[..at].chars().rev().take_while(|c| c.is_alphanumeric());
-            letters.take(SHORTENED + 1).count() > SHORTENED
-        }
-        _ => false,
-    }
 }
 
 /// Whether two characters are equal, case aside.

@@ -144,6 +144,11 @@ pub struct Recogniser {
     /// How many parts of these words were looked up for the current word.
     near_done: usize,
     misspelled: usize,
+    /// How many normal words the text has.
+    all: usize,
+    /// See [`Recogniser::avoid`].
+    taken: Vec<(usize, usize)>,
+    apart: bool,
     /// Scratch: a window's folded name, a stored name, and its folded name.
     window: Vec<u8>,
     name: Vec<u8>,
@@ -196,6 +201,9 @@ impl Recogniser {
             has_near: false,
             near_done: 0,
             misspelled: 0,
+            all: 0,
+            taken: Vec::new(),
+            apart: false,
             window: Vec::new(),
             // A name with a folded name, and its last byte if it is a label; no name folds to more than a word does.
             name: Vec::with_capacity(MOST_BYTES + 1),
@@ -225,6 +233,18 @@ impl Recogniser {
         if kind != FormKind::Folded {
             self.normal.speak(language);
         }
+    }
+
+    /// Sets windows that are taken, in bytes, in the order of their beginnings, the longest first: no window counts that
+    /// is one of them, nor, if they are `apart`, one that crosses one or is inside it. `false` if there is no memory.
+    pub fn avoid(&mut self, taken: &[(usize, usize)], apart: bool) -> bool {
+        self.taken.clear();
+        self.apart = apart;
+        let fits = self.taken.try_reserve(taken.len()).is_ok();
+        if fits {
+            self.taken.extend_from_slice(taken);
+        }
+        fits
     }
 
     /// Begins a text, or begins it again once the asked xids are known.

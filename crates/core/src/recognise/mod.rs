@@ -1,6 +1,7 @@
 //! Finds the names of entities in a text.
 
 pub(crate) mod abbreviation;
+pub(crate) mod border;
 pub(crate) mod candidates;
 pub(crate) mod coordination;
 pub(crate) mod forms;

@@ -12,6 +12,7 @@ use std::ops::Range;
 
 use crate::folded::pieces::Words;
 use crate::folded::words::{MOST_BYTES, fold, is_ignorable};
+use crate::recognise::border::has_border;
 use crate::records::label::label_of;
 
 /// Letters of the longest name that may have to be in capitals.
@@ -73,7 +74,8 @@ pub fn spelling(name: &[u8], text: &str, window: Range<usize>, case: bool) -> Op
 }
 
 /// Whether words that are no spelling of a name may be taken for it all the same: not for a name that needs its
-/// punctuation, nor with `case` for a common word, nor for short capitals unless the words are capitals, but for an s.
+/// punctuation, nor where a sentence ends between them, nor with `case` for a common word, nor for short capitals unless
+/// the words are capitals, but for an s.
 #[must_use]
 pub fn is_spelled_otherwise(name: &[u8], text: &str, window: Range<usize>, case: bool) -> bool {
     let Ok(name) = std::str::from_utf8(label_of(name).unwrap_or(name)) else { return false };
@@ -83,7 +85,8 @@ pub fn is_spelled_otherwise(name: &[u8], text: &str, window: Range<usize>, case:
         here.len() <= NEAR && !here.chars().any(char::is_lowercase)
     };
     let is_free = !case || !is_common(name) && (!is_short_capitals(name) || are_capitals());
-    is_free && !Parts::of(name).needs_marks
+    let is_one = || here.len() <= NEAR && (!has_border(here) || has_border(name));
+    is_free && !Parts::of(name).needs_marks && is_one()
 }
 
 /// Whether a name has one to five letters, all of them capitals, and no digit.

@@ -101,6 +101,11 @@ impl<'t> Reader<'t> {
         self.normal.map_or(0, |(_, read)| read - held)
     }
 
+    /// How many normal words the text has.
+    pub(crate) fn normal_words(&self) -> usize {
+        self.normal.map_or(0, |(text, _)| text.words().len())
+    }
+
     /// Whether a normal word may be misspelled.
     pub(crate) fn is_unknown(&self, word: usize) -> bool {
         let is_rare = self.normal.is_some_and(|(text, _)| text.words()[word].traits.is_rare);

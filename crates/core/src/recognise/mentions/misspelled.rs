@@ -34,6 +34,7 @@ impl Recogniser {
     ) {
         let whole = self.held.whole();
         let base = reader.first_held(self.held.len());
+        self.all = reader.normal_words();
         while self.current < whole && *budget > 0 {
             let first = self.current;
             let near = (first..self.held.len()).take(SPAN);
@@ -46,7 +47,7 @@ impl Recogniser {
                 let word = self.held.normal_words(at, 1).next().unwrap_or_default();
                 // A name of several words that count has the one before or the one after.
                 let is_beside = reader.are_beside(base + at);
-                if !is_beside && (self.case && !forms::may_be_alone(word)) {
+                if !is_beside && self.all > SPAN && !forms::may_be_alone(word) {
                     self.go_to(at + 1);
                     continue;
                 }

@@ -1,6 +1,7 @@
 //! Finds the entities of one window of words: those with its folded name whose name the text spells and that the
 //! snapshot sees.
 
+use std::cmp::Reverse;
 use std::ops::Range;
 
 use super::{MOST_RESTARTS, Mention, Recogniser, Searched, Seek, Unfinished};
@@ -96,6 +97,11 @@ impl Recogniser {
         budget: &mut usize,
     ) -> Result<(), Unfinished> {
         self.counters.fingerprint_checks += 1;
+        let (first, last) =
+            (self.held.word(self.current), self.held.word(self.current + words - 1));
+        if !self.is_free(first.from, last.to) {
+            return Ok(());
+        }
         let (len, folded) = self.held.form(self.current, words, &mut self.window);
         let head = Listed::at(image.mem(), head);
         let Some(record) = head.first(image.mem()) else { return Ok(()) };
@@ -119,8 +125,6 @@ impl Recogniser {
             return Ok(());
         }
         self.counters.hits += 1;
-        let (first, last) =
-            (self.held.word(self.current), self.held.word(self.current + words - 1));
         let (at, method) = (first.from..last.to, Method::of(self.kind));
         let is_kept = self.kind != FormKind::Misspelled;
         let kept = if is_kept { self.forms.get(&folded[..len]) } else { None };
@@ -181,6 +185,20 @@ impl Recogniser {
             self.forms.note(&form[..len]);
         }
         Ok(())
+    }
+
+    /// Whether a window counts beside those that are taken.
+    fn is_free(&self, from: usize, to: usize) -> bool {
+        if !self.apart {
+            let place = (from, Reverse(to));
+            return self
+                .taken
+                .binary_search_by_key(&place, |known| (known.0, Reverse(known.1)))
+                .is_err();
+        }
+        let next = self.taken.partition_point(|known| known.1 <= from);
+        let mut near = self.taken[next..].iter().take_while(|known| known.0 < to);
+        near.all(|known| from <= known.0 && known.1 <= to && (from, to) != *known)
     }
 
     /// Ends the step if it found no room: the word is begun again.
@@ -351,7 +369,7 @@ impl Recogniser {
             FormKind::Misspelled => {
                 let typed = self.held.normal_words(self.current, words);
                 let counts = self.normal.read(self.language, &self.name)
-                    && self.normal.is_misspelled(typed, self.misspelled, self.case)
+                    && self.normal.is_misspelled(typed, self.misspelled, words == self.all)
                     && is_spelled_otherwise(&self.name, text, at, self.case);
                 counts.then_some(0)
             }
