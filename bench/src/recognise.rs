@@ -70,7 +70,8 @@ const OURS: &str = "SELECT DISTINCT convert_from(cftrag_internal.cft_form(entity
 /// As an application calls it.
 const PLAIN: &str = "SELECT entity, start, length FROM cft_entities($1, 'edges_{size}', match => 'exact')";
 /// With names inside other names, which the peers find too.
-const OVERLAPPING: &str = "SELECT entity, start, length FROM cft_entities($1, 'edges_{size}', match => 'exact', overlapping => true)";
+const OVERLAPPING: &str =
+    "SELECT entity, start, length FROM cft_entities($1, 'edges_{size}', match => 'exact', overlapping => true)";
 /// The contender that shows what the statement costs without the function.
 pub const ALONE: &str = "the statement alone";
 const NO_ROW: &str = "SELECT $1::text, 1, 2 WHERE false";
