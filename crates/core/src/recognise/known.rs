@@ -43,6 +43,9 @@ pub struct KnownWords {
     looked_up: bool,
     sorted: bool,
     version: Option<VersionId>,
+    /// Which name of that version is read, and the position in its list if it was read in part.
+    turn: usize,
+    half: Option<(Direction, Cursor)>,
     epoch: Option<u64>,
     restarts: u32,
     asked: Asked,
@@ -92,6 +95,7 @@ impl KnownWords {
         self.current = 0;
         self.doubtful.clear();
         (self.looked_up, self.sorted, self.version, self.epoch) = (false, false, None, None);
+        (self.turn, self.half) = (0, None);
         self.asked.clear();
     }
 
@@ -227,13 +231,12 @@ impl KnownWords {
                 return false;
             }
             let version = Version::new(mem, id);
-            self.version = version.next();
             let row = version.row();
-            let own_parent = row.parent == row.child;
-            for entity in
-                [Some(row.parent), (!own_parent).then_some(row.child)].into_iter().flatten()
-            {
-                let record = Record::new(mem, entity);
+            let both = [row.parent, row.child];
+            let names = if row.parent == row.child { &both[..1] } else { &both };
+            while let Some(entity) = names.get(self.turn) {
+                let record = Record::new(mem, *entity);
+                self.turn += 1;
                 // Each name counts once: at the version of its first row.
                 let is_first = first_link(image, record) == Some(Link::Version(id));
                 *budget = budget.saturating_sub(2);
@@ -242,18 +245,27 @@ impl KnownWords {
                     continue;
                 }
                 let is_label = record.is_label(&mut self.name);
-                if is_label == (of == Vocabulary::Labels)
-                    && !self.sees(image, record, is_label, seen, budget)
-                {
-                    *budget = budget.saturating_sub(WORD_CELLS);
-                    self.discount(record, text);
+                if is_label != (of == Vocabulary::Labels) {
+                    continue;
+                }
+                match self.sees(image, record, is_label, seen, budget) {
+                    Some(true) => {}
+                    Some(false) => {
+                        *budget = budget.saturating_sub(WORD_CELLS);
+                        self.discount(record, text);
+                    }
+                    None => {
+                        self.turn -= 1;
+                        return false;
+                    }
                 }
             }
+            (self.turn, self.version) = (0, version.next());
         }
         true
     }
 
-    /// Whether the snapshot sees a row of a name: of a label, one that says so.
+    /// Whether the snapshot sees a row of a name: of a label, one that says so. None if the budget ended first.
     fn sees(
         &mut self,
         image: Image<'_>,
@@ -261,16 +273,27 @@ impl KnownWords {
         is_label: bool,
         seen: &impl Visibility,
         budget: &mut usize,
-    ) -> bool {
-        let directions: &[Direction] =
-            if is_label { &[Direction::Down] } else { &[Direction::Up, Direction::Down] };
-        directions.iter().any(|direction| {
-            let mut cursor = Cursor::start(record, *direction);
-            std::iter::from_fn(|| cursor.next(image.mem())).any(|at| {
+    ) -> Option<bool> {
+        let first = if is_label { Direction::Down } else { Direction::Up };
+        let start = (first, Cursor::start(record, first));
+        let (mut direction, mut cursor) = self.half.take().unwrap_or(start);
+        loop {
+            while let Some(at) = cursor.next(image.mem()) {
                 *budget = budget.saturating_sub(1);
-                sees(image.mem(), Slot::read(image.mem(), at).link, seen, &mut self.asked)
-            })
-        })
+                if sees(image.mem(), Slot::read(image.mem(), at).link, seen, &mut self.asked) {
+                    return Some(true);
+                }
+                if *budget == 0 {
+                    self.half = Some((direction, cursor));
+                    return None;
+                }
+            }
+            if direction == Direction::Down {
+                return Some(false);
+            }
+            direction = Direction::Down;
+            cursor = Cursor::start(record, direction);
+        }
     }
 
     /// Counts a name less for each of its words.
