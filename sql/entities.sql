@@ -18,7 +18,8 @@
 -- its number, from 1, {before} the one before, {method} its name, {score} its score; of those that begin with --by the ones of the
 -- rule's kind. {called} is a query for everything that the caller sees an entity be called, aliases too: a word of the text that is in none of these names may be
 -- misspelled (cft_may_be_misspelled); cft_misspelled(...) says whether words are those of a name but for one near it (crates/core/src/folded/forms.rs).
--- cft_definitions(text) are the abbreviations that the text defines, cft_coordinations(text) the names that it joins (crates/core/src/recognise).
+-- cft_definitions(text) are the abbreviations that the text defines, cft_coordinations(text) the names that it joins (crates/core/src/recognise);
+-- cft_parts(name) are the parts of a name that lists several things (crates/core/src/folded/parts.rs).
 -- Lines that begin with --label are used if there is a column of labels, those with --no label if there is none.
 -- Lines that begin with --trees are used if trees are given: only entities with a row in one of them count; a NULL in $3 stands for rows without a tree.
 -- Lines that begin with --within are used if within is given: only those entities and what is below them count.
@@ -159,32 +160,43 @@ kept0(start, stop, entity, via_alias, method, score) AS MATERIALIZED (
 --by typo      GROUP BY a.start, b.start OPERATOR(pg_catalog.+) b.length, f.entity
 --by typo )
 -- Names that the text joins, "breast and ovarian cancer": the last two or more that are all names are meant by the window of them.
---by part , item(list, item, start, stop, name, words) AS MATERIALIZED (
---by part     SELECT c.list, c.item, c.start, c.stop, c.name, w.words
---by part       FROM cftrag_internal.cft_coordinations($1, '{language}') AS c
---by part      CROSS JOIN LATERAL (SELECT pg_catalog.array_agg(w.normal ORDER BY w.place), pg_catalog.min(w.start), pg_catalog.max(w.start OPERATOR(pg_catalog.+) w.length)
---by part                            FROM cftrag_internal.cft_words(c.name, EXISTS (SELECT FROM cftrag_internal.cft_words(c.name, true, '{language}')), '{language}') AS w
---by part                           WHERE pg_catalog.length(w.normal) OPERATOR(pg_catalog.>) 0) AS w(words, start, stop)
---by part      WHERE w.start OPERATOR(pg_catalog.=) 1 AND w.stop OPERATOR(pg_catalog.=) (pg_catalog.length(c.name) OPERATOR(pg_catalog.+) 1)
---by part ),
---by part named(list, item, entity, via_alias) AS MATERIALIZED (
---by part     SELECT i.list, i.item, f.entity, f.via_alias
---by part       FROM (SELECT i.*, cftrag_internal.cft_window_form(i.words, 'inflected', '{language}') AS form FROM item AS i) AS i
---by part       JOIN (SELECT o.entity, o.name, o.via_alias, cftrag_internal.cft_form(o.name, 'inflected', '{language}') AS form FROM form AS o) AS f ON f.form OPERATOR(pg_catalog.=) i.form
---by part      WHERE cftrag_internal.cft_spelled_otherwise(f.name, i.name, 1, pg_catalog.length(i.name), 'inflected', pg_catalog.cardinality(i.words), '{language}')
---by part ),
---by part joined(list, item) AS MATERIALIZED (
---by part     SELECT n.list, pg_catalog.max(n.item)
---by part       FROM (SELECT DISTINCT n.list, n.item, (SELECT pg_catalog.count(DISTINCT b.item) FROM named AS b WHERE b.list OPERATOR(pg_catalog.=) n.list AND b.item OPERATOR(pg_catalog.<) n.item) AS before FROM named AS n) AS n
---by part      WHERE n.before OPERATOR(pg_catalog.=) n.item
---by part      GROUP BY n.list HAVING pg_catalog.max(n.item) OPERATOR(pg_catalog.>) 0
---by part ),
---by part found{n}(start, stop, entity, via_alias) AS MATERIALIZED (
---by part     SELECT i.start, i.stop, n.entity, CASE WHEN pg_catalog.bool_or(n.via_alias IS NULL) THEN NULL ELSE pg_catalog.min(n.via_alias) END
---by part       FROM joined AS j
---by part       JOIN item AS i ON i.list OPERATOR(pg_catalog.=) j.list AND i.item OPERATOR(pg_catalog.=) j.item
---by part       JOIN named AS n ON n.list OPERATOR(pg_catalog.=) j.list AND n.item OPERATOR(pg_catalog.<=) j.item
---by part      GROUP BY i.start, i.stop, n.entity
+--by coordination , item(list, item, start, stop, name, words) AS MATERIALIZED (
+--by coordination     SELECT c.list, c.item, c.start, c.stop, c.name, w.words
+--by coordination       FROM cftrag_internal.cft_coordinations($1, '{language}') AS c
+--by coordination      CROSS JOIN LATERAL (SELECT pg_catalog.array_agg(w.normal ORDER BY w.place), pg_catalog.min(w.start), pg_catalog.max(w.start OPERATOR(pg_catalog.+) w.length)
+--by coordination                            FROM cftrag_internal.cft_words(c.name, EXISTS (SELECT FROM cftrag_internal.cft_words(c.name, true, '{language}')), '{language}') AS w
+--by coordination                           WHERE pg_catalog.length(w.normal) OPERATOR(pg_catalog.>) 0) AS w(words, start, stop)
+--by coordination      WHERE w.start OPERATOR(pg_catalog.=) 1 AND w.stop OPERATOR(pg_catalog.=) (pg_catalog.length(c.name) OPERATOR(pg_catalog.+) 1)
+--by coordination ),
+--by coordination named(list, item, entity, via_alias) AS MATERIALIZED (
+--by coordination     SELECT i.list, i.item, f.entity, f.via_alias
+--by coordination       FROM (SELECT i.*, cftrag_internal.cft_window_form(i.words, 'inflected', '{language}') AS form FROM item AS i) AS i
+--by coordination       JOIN (SELECT o.entity, o.name, o.via_alias, cftrag_internal.cft_form(o.name, 'inflected', '{language}') AS form FROM form AS o) AS f ON f.form OPERATOR(pg_catalog.=) i.form
+--by coordination      WHERE cftrag_internal.cft_spelled_otherwise(f.name, i.name, 1, pg_catalog.length(i.name), 'inflected', pg_catalog.cardinality(i.words), '{language}')
+--by coordination ),
+--by coordination joined(list, item) AS MATERIALIZED (
+--by coordination     SELECT n.list, pg_catalog.max(n.item)
+--by coordination       FROM (SELECT DISTINCT n.list, n.item, (SELECT pg_catalog.count(DISTINCT b.item) FROM named AS b WHERE b.list OPERATOR(pg_catalog.=) n.list AND b.item OPERATOR(pg_catalog.<) n.item) AS before FROM named AS n) AS n
+--by coordination      WHERE n.before OPERATOR(pg_catalog.=) n.item
+--by coordination      GROUP BY n.list HAVING pg_catalog.max(n.item) OPERATOR(pg_catalog.>) 0
+--by coordination ),
+--by coordination found{n}(start, stop, entity, via_alias) AS MATERIALIZED (
+--by coordination     SELECT i.start, i.stop, n.entity, CASE WHEN pg_catalog.bool_or(n.via_alias IS NULL) THEN NULL ELSE pg_catalog.min(n.via_alias) END
+--by coordination       FROM joined AS j
+--by coordination       JOIN item AS i ON i.list OPERATOR(pg_catalog.=) j.list AND i.item OPERATOR(pg_catalog.=) j.item
+--by coordination       JOIN named AS n ON n.list OPERATOR(pg_catalog.=) j.list AND n.item OPERATOR(pg_catalog.<=) j.item
+--by coordination      GROUP BY i.start, i.stop, n.entity
+--by coordination )
+-- Names of which a part is there, of those that list several things: "Hats & Scarves".
+--by part , found{n}(start, stop, entity, via_alias) AS MATERIALIZED (
+--by part     SELECT a.start, b.start OPERATOR(pg_catalog.+) b.length, f.entity, CASE WHEN pg_catalog.bool_or(f.via_alias IS NULL) THEN NULL ELSE pg_catalog.min(f.via_alias) END
+--by part       FROM (SELECT s.first, s.last, cftrag_internal.cft_window_form(s.words, '{method}', '{language}') AS form FROM normal_span AS s) AS s
+--by part       JOIN (SELECT o.entity, o.via_alias, p.name, cftrag_internal.cft_form(p.name, '{method}', '{language}') AS form
+--by part               FROM form AS o CROSS JOIN LATERAL pg_catalog.unnest(cftrag_internal.cft_parts(o.name, '{language}')) AS p(name)) AS f ON f.form OPERATOR(pg_catalog.=) s.form
+--by part       JOIN normal AS a ON a.place OPERATOR(pg_catalog.=) s.first
+--by part       JOIN normal AS b ON b.place OPERATOR(pg_catalog.=) s.last
+--by part      WHERE cftrag_internal.cft_spelled_otherwise(f.name, $1, a.start, b.start OPERATOR(pg_catalog.+) b.length OPERATOR(pg_catalog.-) a.start, '{method}', (s.last OPERATOR(pg_catalog.-) s.first OPERATOR(pg_catalog.+) 1)::pg_catalog.int4, '{language}')
+--by part      GROUP BY a.start, b.start OPERATOR(pg_catalog.+) b.length, f.entity
 --by part )
 -- Of these the windows count in which all mentions so far are inside, or that are apart from all; the leftmost are chosen, of these the longest, and what
 -- is inside a chosen one goes. With overlapping, all windows count in which no rule before has found a name.

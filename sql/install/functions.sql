@@ -178,6 +178,12 @@ AS 'MODULE_PATHNAME', 'cft_definitions_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_definitions(text) IS
 'the abbreviations that a text defines: where each long form begins and ends, in characters from 1, and the short form';
 
+CREATE FUNCTION cftrag_internal.cft_parts(name text, language text) RETURNS text[]
+LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 10
+AS 'MODULE_PATHNAME', 'cft_parts_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_parts(text, text) IS
+'the parts of a name that lists several things ("Hats & Scarves"), of those that a text can name; none of another name';
+
 CREATE FUNCTION cftrag_internal.cft_coordinations(question text, language text) RETURNS TABLE(list integer, item integer, start integer, stop integer, name text)
 LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 10
 AS 'MODULE_PATHNAME', 'cft_coordinations_wrapper';

@@ -3,7 +3,8 @@
 #![expect(unsafe_code, reason = "talks to the executor directly")]
 
 use crate::call::array;
-use crate::call::fmgr::{Call, text_datum};
+use crate::call::fmgr::{Call, text_array, text_datum};
+use crate::call::utf8::from_utf8;
 use crate::error;
 use crate::error::Fallible;
 use crate::guc;
@@ -127,6 +128,21 @@ fn cft_normal_words(name: &[u8], language: &[u8]) -> Fallible<Option<Vec<Vec<u8>
     Ok(words.map(split))
 }
 
+/// `cft_parts(name, language)`: the parts of a name that lists several things, as far as texts can name them. See crates/core/src/folded/parts.rs.
+#[pg_extern(sql = false)]
+fn cft_parts(name: &[u8], language: &[u8]) -> Fallible<Internal> {
+    let name = if name.len() > WIDEST * MOST_BYTES { &[] } else { name };
+    let Some(name) = as_utf8(name, &mut Interruptible::new(&mut { check_interrupts }))? else {
+        return Ok(Internal::from(None));
+    };
+    let mut parts = Vec::new(); // bounded: the parts of a name
+    for part in cftrag_core::name_parts(language_of(language), name.as_bytes()) {
+        parts.push(from_utf8(str::from_utf8(part).map_err(|_| error::not_utf8())?)?);
+    }
+    let parts: Vec<_> = parts.iter().map(Vec::as_slice).collect(); // bounded: the parts of a name
+    Ok(Internal::from((!parts.is_empty()).then(|| text_array(&parts))))
+}
+
 /// `cft_may_be_misspelled(word bytea, language)`: whether a normal word may be misspelled: it has four characters or more and no digit, and is no common
 /// word of the language.
 #[pg_extern(sql = false)]
@@ -201,7 +217,7 @@ fn cft_definitions(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         count += characters(&text[at..found.long.start], &mut work);
         at = found.long.start;
         let stop = count + characters(&text[found.long.clone()], &mut work);
-        let short = text_datum(text[found.short].as_bytes());
+        let short = text_datum(&from_utf8(&text[found.short])?);
         rows.add(&mut [pg_sys::Datum::from(count), pg_sys::Datum::from(stop), short], &mut [false; 3]);
     }
     Ok(())
@@ -228,10 +244,11 @@ fn cft_coordinations(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         let stop = count + characters(&text[at..found.head.end], &mut work);
         for (n, item) in found.items().iter().enumerate() {
             let start = count - characters(&text[item.start.min(at)..at], &mut work);
-            let name = [&text[item.clone()], " ", &text[found.head.clone()]].concat(); // bounded: two words
+            let name = [&text[item.clone()], " ", &text[found.head.clone()]].concat(); // bounded: three words
+            let name = text_datum(&from_utf8(&name)?);
             let numbers = [list, n as i32, start, stop].map(pg_sys::Datum::from);
             let [list, n, start, stop] = numbers;
-            rows.add(&mut [list, n, start, stop, text_datum(name.as_bytes())], &mut [false; 5]);
+            rows.add(&mut [list, n, start, stop, name], &mut [false; 5]);
         }
     }
     Ok(())

@@ -84,7 +84,7 @@ impl Coordinated {
                 for (n, mention) in &found[those] {
                     work.step();
                     let mut mention = *mention;
-                    (mention.method, mention.start, mention.length) = (Method::Part, first.start, first.length);
+                    (mention.method, mention.start, mention.length) = (Method::Coordination, first.start, first.length);
                     (mention.from, mention.to) = (first.from, first.to);
                     all.push((*n, mention));
                 }

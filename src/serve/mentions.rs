@@ -65,8 +65,9 @@ pub struct Found {
     /// One for the edges' image, then one for each table of names; then the same for the text without possessives and the like, and for each form by
     /// which names are looked for that the text writes otherwise.
     pub recognisers: Vec<Recogniser>,
-    /// The normal words of the text, and which of them are words of names.
+    /// The normal words of the text and of the names that it joins, and which words of the text are words of names.
     normal: NormalText,
+    joined: NormalText,
     known: KnownWords,
     /// Each mention with the index of its recogniser.
     pub mentions: Vec<Each>,
@@ -86,8 +87,10 @@ pub fn workspace() -> Box<Found> {
 /// Keeps a workspace for the next call, unless it grew large or enough are kept.
 pub fn give_back(mut found: Box<Found>) {
     found.labels = Labels::default();
-    if found.normal.bytes() > KEEP_BYTES {
-        found.normal = NormalText::default();
+    for normal in [&mut found.normal, &mut found.joined] {
+        if normal.bytes() > KEEP_BYTES {
+            *normal = NormalText::default();
+        }
     }
     let is_small = |of: &Recogniser| of.mentions().len() <= KEEP_MENTIONS && of.held() <= KEEP_BYTES;
     if found.recognisers.iter().all(is_small) {
@@ -139,11 +142,21 @@ impl Tables {
         reference::entities(&self.edges, &self.aliases, self.labels.as_ref(), question, rows);
     }
 
+    /// Reads the names that a text joins, and their normal words.
+    fn joined(&self, text: &[u8], joined: &mut NormalText, work: &mut Interruptible<'_>) -> Result<Coordinated, End> {
+        let language = self.edges.registration.language();
+        let text = cftrag_core::as_utf8(text, work).ok_or(Reason::Encoding)?;
+        let names = Coordinated::of(text, language, work).map_err(End::Error)?;
+        let plain = as_plain(names.text.as_bytes(), work).map_err(End::Error)?;
+        read_normal(joined, language, names.text.as_bytes(), plain.as_deref())?;
+        Ok(names)
+    }
+
     fn search(&self, question: &Question, found: &mut Found) -> Result<(), End> {
         let Self { edges, aliases, labels } = self;
         let (text, overlapping) = (question.text(), question.is_overlapping());
         let only = question.trees.map(asked::trees).transpose().map_err(End::Error)?;
-        let Found { recognisers, mentions, normal, known, .. } = found;
+        let Found { recognisers, mentions, normal, joined, known, .. } = found;
         let sources = 1 + aliases.len() + labels.iter().len();
         // With labels, several names may belong to one entity, as with aliases. The trees are checked once all names are found.
         let by_name = edges.columns.are_found_by_name(&edges.registration.names) && labels.is_none();
@@ -201,21 +214,17 @@ impl Tables {
                 tiers::add_abbreviations(text, mentions, overlapping, question.once, work).map_err(End::Error)?;
                 continue;
             };
-            let mut coordinated = None;
-            if *rule == Method::Part {
-                let text = cftrag_core::as_utf8(text, work).ok_or(Reason::Encoding)?;
-                let names = Coordinated::of(text, edges.registration.language(), work).map_err(End::Error)?;
-                if names.text.is_empty() {
-                    continue;
-                }
-                let text = names.text.as_bytes();
-                let plain = as_plain(text, work).map_err(End::Error)?;
-                read_normal(normal, edges.registration.language(), text, plain.as_deref())?;
-                filter.once = false;
-                coordinated = Some(names);
-            }
-            let text = coordinated.as_ref().map_or(text, |names| names.text.as_bytes());
-            let mut read = Read::Normal(text, normal);
+            let coordinated = match rule {
+                Method::Coordination => Some(self.joined(text, joined, work)?),
+                _ => None,
+            };
+            let mut read = match &coordinated {
+                Some(names) if names.text.is_empty() => continue,
+                Some(names) => Read::Normal(names.text.as_bytes(), joined),
+                None => Read::Normal(text, normal),
+            };
+            // A name may occur in several lists.
+            filter.once = question.once && coordinated.is_none();
             if form == FormKind::Misspelled {
                 known_words(known, normal, &tables, &mut ticket)?;
                 read = Read::Misspelled(text, normal, known);

@@ -389,6 +389,7 @@ fn with_rules(template: &str, rules: &[Method]) -> String {
         let kind = match method {
             Method::Abbreviation => "--by abbreviation",
             Method::Typo => "--by typo",
+            Method::Coordination => "--by coordination",
             Method::Part => "--by part",
             _ => "--by form",
         };

@@ -27,7 +27,14 @@ pub fn rules(matching: Match) -> &'static [Method] {
     match matching {
         Match::Exact => &[],
         Match::Inflected => &[Method::Inflected],
-        Match::Fuzzy => &[Method::Inflected, Method::Reordered, Method::Abbreviation, Method::Typo, Method::Part],
+        Match::Fuzzy => &[
+            Method::Inflected,
+            Method::Reordered,
+            Method::Abbreviation,
+            Method::Typo,
+            Method::Coordination,
+            Method::Part,
+        ],
     }
 }
 
@@ -35,9 +42,10 @@ pub fn rules(matching: Match) -> &'static [Method] {
 pub fn form_of(rule: Method) -> Option<FormKind> {
     match rule {
         Method::Exact => Some(FormKind::Folded),
-        Method::Inflected | Method::Part => Some(FormKind::Joined),
+        Method::Inflected | Method::Coordination => Some(FormKind::Joined),
         Method::Reordered => Some(FormKind::Unordered),
         Method::Typo => Some(FormKind::Misspelled),
+        Method::Part => Some(FormKind::Part),
         Method::Abbreviation => None,
     }
 }
@@ -58,6 +66,7 @@ static INFLECTED: Constant<13> = Constant::of(b"....inflected");
 static REORDERED: Constant<13> = Constant::of(b"....reordered");
 static ABBREVIATION: Constant<16> = Constant::of(b"....abbreviation");
 static TYPO: Constant<8> = Constant::of(b"....typo");
+static COORDINATION: Constant<16> = Constant::of(b"....coordination");
 static PART: Constant<8> = Constant::of(b"....part");
 
 /// A rule's name, as a text with its header.
@@ -68,6 +77,7 @@ pub fn method_with_prefix(method: Method) -> &'static [u8] {
         Method::Reordered => &REORDERED.0,
         Method::Abbreviation => &ABBREVIATION.0,
         Method::Typo => &TYPO.0,
+        Method::Coordination => &COORDINATION.0,
         Method::Part => &PART.0,
     }
 }

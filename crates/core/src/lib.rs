@@ -25,10 +25,11 @@ mod walk;
 pub use filter::counters::Counters;
 pub use filter::temperature::hottest::Hot;
 pub use folded::forms::{
-    FormKind, is_misspelled, may_be_of, normal_words, write_form, write_window,
+    FormKind, is_misspelled, may_be_of, name_parts, normal_words, write_form, write_window,
 };
 pub use folded::normal::Language;
 pub use folded::normaliser::{may_be_misspelled, normalise};
+pub use folded::parts::Parts;
 pub use folded::pieces::Words;
 pub use folded::plain::plain;
 pub use folded::words::{MOST_BYTES, MOST_WORDS, fold, fold_name};

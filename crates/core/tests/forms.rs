@@ -1,10 +1,11 @@
 //! Names that a text writes otherwise: the joined and the unordered forms find what their definition says.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use cftrag_core::{
     AllSeen, Edge, Fate, FormKind, HeapMemory, Hint, Image, Interruptible, KnownWords, Language,
-    MOST_WORDS, NormalText, Prefix, Reader, Recogniser, Seek, Stamp, Step, View, Visibility,
+    MOST_WORDS, NormalText, Parts, Prefix, Reader, Recogniser, Seek, Stamp, Step, View, Visibility,
     Vocabulary, Words, fold, is_misspelled, is_spelled_otherwise, may_be_misspelled, normal_words,
     normalise, write_form, write_window,
 };
@@ -61,6 +62,12 @@ fn defined(names: &BTreeSet<String>, text: &str, kind: FormKind) -> Found {
                 continue;
             }
             let place = words[first].0..words[last].1;
+            if kind == FormKind::Part {
+                for name in names.iter().filter(|name| has_part(name, &window, text, &place)) {
+                    found.insert((place.start, place.end, name.clone().into_bytes()));
+                }
+                continue;
+            }
             for name in names {
                 let count = Words::of(name).count();
                 let cut = kind == FormKind::Joined && count != window.len() && form.len() < 6;
@@ -76,6 +83,24 @@ fn defined(names: &BTreeSet<String>, text: &str, kind: FormKind) -> Found {
     }
     found
 }
+
+/// Whether these words are a part of a name that lists several things.
+fn has_part(name: &str, window: &[&[u8]], text: &str, place: &Range<usize>) -> bool {
+    Parts::of(Language::English, name.as_bytes()).all().iter().any(|part| {
+        let own = normal_words(Language::English, part).unwrap_or_default();
+        let own: Vec<&[u8]> = own.split(|byte| *byte == b' ').collect();
+        let letters = own.concat();
+        let counts = own.iter().any(|word| !FUNCTION.contains(&std::str::from_utf8(word).unwrap()));
+        letters == window.concat()
+            && letters.len() >= 3
+            && counts
+            && (own.len() == window.len() || letters.len() >= 6)
+            && is_spelled_otherwise(part, text, place.clone(), true)
+    })
+}
+
+/// The function words among the words of the tests.
+const FUNCTION: [&str; 7] = ["a", "with", "from", "for", "the", "of", "in"];
 
 /// Sees the rows of the transactions of which a bit is set.
 struct Some64(u64);
@@ -144,7 +169,8 @@ fn image_of(names: &BTreeSet<String>) -> HeapMemory {
     heap
 }
 
-const KINDS: [FormKind; 3] = [FormKind::Joined, FormKind::Unordered, FormKind::Misspelled];
+const KINDS: [FormKind; 4] =
+    [FormKind::Joined, FormKind::Unordered, FormKind::Misspelled, FormKind::Part];
 
 const SOME: [&str; 30] = [
     "rain",

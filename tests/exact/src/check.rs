@@ -168,12 +168,13 @@ fn definition(table: &Table, form: Form, question: &str, overlapping: &str, up: 
 
 /// The definition with all rules for names that a text writes otherwise: its lines that begin with --by and --each once for each rule.
 fn with_rules(definition: &str) -> String {
-    const RULES: [(&str, &str, &str); 5] = [
+    const RULES: [(&str, &str, &str); 6] = [
         ("inflected", "0.95", "--by form"),
         ("reordered", "0.85", "--by form"),
         ("abbreviation", "0.9", "--by abbreviation"),
         ("typo", "0.8", "--by typo"),
-        ("part", "0.75", "--by part"),
+        ("coordination", "0.75", "--by coordination"),
+        ("part", "0.7", "--by part"),
     ];
     let has_rules = |line: &&str| line.starts_with("--by ") || line.starts_with("--each ");
     let mut rules = String::new();

@@ -25,6 +25,8 @@ SELECT * FROM cft_verify('"Größen"."Äste"');
 SELECT edges FROM pg_stat_cftrag;
 -- The definition finds entities in a text: names in the image are not UTF-8.
 SELECT entity, mention, start, length FROM cft_entities('ÄÖ, É SS é', '"Größen"."Äste"');
+INSERT INTO "Größen"."Äste" VALUES ('z', 'Hüte & Mäntel'), ('z', 'é Kränze'), ('z', 'à Kränze'), ('z', 'Höhere Mädchenschule');
+SELECT entity, mention, start, method FROM cft_entities('Mantel, é and à Kränze, höhere Mädchenschule (HöMä): HöMä', '"Größen"."Äste"');
 SELECT parent, child, tree FROM cftrag_internal.cft_attached();
 RESET search_path;
 -- A message shows such letters as question marks; it is ASCII.

@@ -17,10 +17,11 @@
 use crate::Image;
 use crate::folded::normal::{self, Language};
 use crate::folded::normaliser::{LEAST_MISSPELLED, MOST_FOLDED, Normaliser, has_characters};
+use crate::folded::parts::{self, Parts};
 use crate::folded::words::{self, MOST_WORDS};
 use crate::memory::casts::word;
 use crate::memory::hash::Hash;
-use crate::memory::root::{Field, Root};
+use crate::memory::root::{Counter, Field, Root};
 use crate::memory::tables::Table;
 use crate::records::record::Record;
 use crate::vocabulary::letters::{is_word, most_entries};
@@ -52,6 +53,7 @@ const JOINED: u64 = 0x2545_F491_4F6C_DD1D;
 const OF_LETTERS: u64 = 0x5851_F42D_4C95_7F2D;
 const UNORDERED: Hash = Hash(0x1405_7B7E_F767_814F);
 const OF_WORD: Hash = Hash(0x9FB2_1C65_1E98_DF25);
+const PART: u64 = 0x6C62_272E_07BB_0142;
 
 /// A kind of form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,18 +67,36 @@ pub enum FormKind {
     /// The letters of all words, of which the text misspells one. No entries are of this kind: they are those of joined
     /// forms.
     Misspelled,
+    /// The letters of a part of a name that lists several things: see parts.rs. A name may have some of these.
+    Part,
 }
 
+/// A form of a name: its kind, its hash, and its letters if it is that of a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct FormOf<'f> {
+    pub(crate) kind: FormKind,
+    pub(crate) hash: Hash,
+    pub(crate) part: Option<&'f [u8]>,
+}
+
+/// The most forms of a name: one of each kind but of the last, and the parts.
+pub(crate) const MOST_FORMS: usize = 3 + parts::MOST;
+
 impl FormKind {
-    /// The kinds that have entries in the table of forms.
-    pub(crate) const OTHERS: [FormKind; 2] = [FormKind::Joined, FormKind::Unordered];
+    /// The kinds of which a name has one in the table of forms.
+    const OTHERS: [FormKind; 2] = [FormKind::Joined, FormKind::Unordered];
 
     /// The table of its entries.
     pub(crate) fn table(self) -> Table {
         match self {
             FormKind::Folded => Table::FoldedNames,
-            FormKind::Joined | FormKind::Unordered | FormKind::Misspelled => Table::Forms,
+            _ => Table::Forms,
         }
+    }
+
+    /// What makes the hashes of letters differ from those of another kind.
+    pub(crate) fn seed(self, seed: u64) -> u64 {
+        if self == FormKind::Part { seed ^ PART } else { seed }
     }
 }
 
@@ -213,6 +233,25 @@ impl NormalWords {
         count.is_some() && has_letters && is_short && self.letters.len() <= MOST_LETTERS
     }
 
+    /// Reads a part of a name; `false` if it has no form: it is a function word, or short.
+    fn read_part(&mut self, language: Language, part: &[u8]) -> bool {
+        self.read(language, part)
+            && self.letters.len() >= LEAST_LETTERS
+            && self.words().any(|word| !normal::is_function_word(language, word))
+    }
+
+    /// Reads the part of a name that has these letters; none if there is none.
+    pub(crate) fn part_of<'n>(
+        &mut self,
+        language: Language,
+        name: &'n [u8],
+        letters: &[u8],
+    ) -> Option<&'n [u8]> {
+        let parts = Parts::of(language, name);
+        let is_one = |part: &&&[u8]| self.read_part(language, part) && self.letters == letters;
+        parts.all().iter().find(is_one).copied()
+    }
+
     /// How many words it has.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
@@ -271,7 +310,7 @@ impl NormalWords {
         to.clear();
         match kind {
             FormKind::Folded | FormKind::Misspelled => false,
-            FormKind::Joined => {
+            FormKind::Joined | FormKind::Part => {
                 to.extend_from_slice(&self.letters);
                 to.len() >= LEAST_LETTERS
             }
@@ -292,11 +331,14 @@ impl NormalWords {
     fn form(&self, kind: FormKind, language: Language, seed: u64) -> Option<Form> {
         match kind {
             FormKind::Folded | FormKind::Misspelled => None,
-            FormKind::Joined => (self.letters.len() >= LEAST_LETTERS).then(|| Form {
-                hash: hash_of_letters(seed, &self.letters),
-                begin: hash_of_beginning(seed, &self.letters)
-                    .map(|hash| (hash, bit_of_length(self.letters.len()))),
-            }),
+            FormKind::Joined | FormKind::Part => {
+                let seed = kind.seed(seed);
+                (self.letters.len() >= LEAST_LETTERS).then(|| Form {
+                    hash: hash_of_letters(seed, &self.letters),
+                    begin: hash_of_beginning(seed, &self.letters)
+                        .map(|hash| (hash, bit_of_length(self.letters.len()))),
+                })
+            }
             FormKind::Unordered => {
                 let counts = |word: &&[u8]| !normal::is_function_word(language, word);
                 let sum = self
@@ -334,7 +376,7 @@ pub fn write_window(kind: FormKind, language: Language, words: &[&[u8]], to: &mu
     let counts = |word: &&&[u8]| !normal::is_function_word(language, word);
     match kind {
         FormKind::Folded | FormKind::Misspelled => false,
-        FormKind::Joined => {
+        FormKind::Joined | FormKind::Part => {
             words.iter().for_each(|word| to.extend_from_slice(word));
             to.len() >= LEAST_LETTERS
         }
@@ -371,14 +413,34 @@ pub fn normal_words(language: Language, name: &[u8]) -> Option<Vec<u8>> {
     has_forms.then(|| words.words().collect::<Vec<_>>().join(&b' '))
 }
 
+/// The parts of a name that lists several things, of those that have a form.
+pub fn name_parts(language: Language, name: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut words = NormalWords::of(language);
+    let parts =
+        if words.read(language, name) { Parts::of(language, name) } else { Parts::default() };
+    (0..parts.all().len())
+        .map(move |n| parts.all()[n])
+        .filter(move |part| words.read_part(language, part))
+}
+
 /// Whether so many words of a text may be a name that has the same form: see [`LEAST_CUT`].
 #[must_use]
 pub fn may_be_of(kind: FormKind, language: Language, name: &[u8], words: usize) -> bool {
     let mut own = NormalWords::of(language);
-    kind != FormKind::Joined || own.read(language, name) && own.may_be_of(words)
+    !matches!(kind, FormKind::Joined | FormKind::Part)
+        || own.read(language, name) && own.may_be_of(words)
 }
 
-/// Writes a form of a name to `to`; `false` if it has none of that kind.
+/// Whether a name has a form with these letters.
+pub(crate) fn has_form(kind: FormKind, language: Language, name: &[u8], wanted: &[u8]) -> bool {
+    if kind == FormKind::Part {
+        return NormalWords::of(language).part_of(language, name, wanted).is_some();
+    }
+    let mut form = Vec::new();
+    write_form(kind, language, name, &mut form) && form == wanted
+}
+
+/// Writes a form of a name, or that of a part, to `to`; `false` if it has none of that kind.
 #[must_use]
 pub fn write_form(kind: FormKind, language: Language, name: &[u8], to: &mut Vec<u8>) -> bool {
     if kind == FormKind::Folded {
@@ -388,10 +450,11 @@ pub fn write_form(kind: FormKind, language: Language, name: &[u8], to: &mut Vec<
     words.read(language, name) && words.write(kind, language, to)
 }
 
-/// The forms of a name, in the order of [`FormKind::OTHERS`], and its normal words if it has forms.
+/// The forms of a name, in the order of [`FormKind::OTHERS`], those of its parts, and its normal words if it has forms.
 #[derive(Debug, Default)]
 pub(crate) struct Forms {
     forms: [Option<Form>; 2],
+    parts: Vec<(Vec<u8>, Form)>,
     pub(crate) words: NormalWords,
 }
 
@@ -405,19 +468,42 @@ impl Forms {
             return Forms::default();
         }
         let forms = FormKind::OTHERS.map(|kind| words.form(kind, root.language(), root.seed()));
-        Forms { forms, words }
+        Forms { forms, parts: parts_of(root, name), words }
     }
 
-    /// The forms, with their kinds.
-    pub(crate) fn all(&self) -> impl Iterator<Item = (FormKind, Form)> + use<> {
+    /// The forms, each with its beginning: a hash, and the bit for this name.
+    pub(crate) fn all(&self) -> impl Iterator<Item = (FormOf<'_>, Option<(Hash, u32)>)> {
         let all = FormKind::OTHERS.into_iter().zip(self.forms);
-        all.filter_map(|(kind, form)| Some((kind, form?)))
+        let all = all.filter_map(|(kind, form)| Some((kind, None, form?)));
+        let parts =
+            self.parts.iter().map(|(letters, form)| (FormKind::Part, Some(&letters[..]), *form));
+        all.chain(parts)
+            .map(|(kind, part, Form { hash, begin })| (FormOf { kind, hash, part }, begin))
     }
 
     /// The most entries that they and the words take in the table: those of a list, and one of a beginning.
     pub(crate) fn entries(&self) -> u32 {
         (LISTED + 1) * word(self.all().count()) + self.words.entries()
     }
+}
+
+/// The letters and the forms of a name's parts, each form once.
+fn parts_of(root: Root<'_>, name: &[u8]) -> Vec<(Vec<u8>, Form)> {
+    let (language, mut all) = (root.language(), Vec::<(Vec<u8>, Form)>::new());
+    let parts = Parts::of(language, name);
+    if parts.all().is_empty() {
+        return all;
+    }
+    let mut words = NormalWords::of(language);
+    for part in parts.all() {
+        if words.read_part(language, part)
+            && let Some(form) = words.form(FormKind::Part, language, root.seed())
+            && all.iter().all(|(letters, _)| *letters != words.letters)
+        {
+            all.push((words.letters.clone(), form));
+        }
+    }
+    all
 }
 
 impl Root<'_> {
@@ -436,36 +522,44 @@ impl<'m> Image<'m> {
     /// there is no room: then none is entered.
     #[must_use]
     pub(crate) fn enter_forms(self, record: Record<'m>, forms: &Forms, later: usize) -> bool {
-        for (n, (kind, form)) in forms.all().enumerate() {
-            if !self.enter_form(record, kind, form, later) {
-                forms.all().take(n).for_each(|(kind, form)| self.leave_form(record, kind, form));
+        for (n, (form, begin)) in forms.all().enumerate() {
+            if !self.enter_form(record, form, begin, later) {
+                forms.all().take(n).for_each(|(form, begin)| self.leave_form(record, form, begin));
                 return false;
             }
         }
         true
     }
 
-    fn enter_form(self, record: Record<'m>, kind: FormKind, form: Form, later: usize) -> bool {
-        let begins = form.begin.is_none_or(|(hash, bit)| self.forms().begin(hash, bit, later));
+    fn enter_form(
+        self,
+        record: Record<'m>,
+        form: FormOf<'_>,
+        begin: Option<(Hash, u32)>,
+        later: usize,
+    ) -> bool {
+        let begins = begin.is_none_or(|(hash, bit)| self.forms().begin(hash, bit, later));
         if !begins {
             return false;
         }
-        let listed = self.list((kind, form.hash), record, false, later);
-        if !listed && let Some((hash, _)) = form.begin {
+        let listed = self.list(form, record, false, later);
+        if !listed && let Some((hash, _)) = begin {
             self.forms().end(hash);
         }
+        self.root().add(Counter::Parts, usize::from(listed && form.part.is_some()));
         listed
     }
 
     /// Removes the forms of a record that is still there.
     pub(crate) fn leave_forms(self, record: Record<'m>, forms: &Forms) {
-        forms.all().for_each(|(kind, form)| self.leave_form(record, kind, form));
+        forms.all().for_each(|(form, begin)| self.leave_form(record, form, begin));
     }
 
-    fn leave_form(self, record: Record<'m>, kind: FormKind, form: Form) {
-        self.unlist((kind, form.hash), record);
-        if let Some((hash, _)) = form.begin {
+    fn leave_form(self, record: Record<'m>, form: FormOf<'_>, begin: Option<(Hash, u32)>) {
+        self.unlist(form, record);
+        if let Some((hash, _)) = begin {
             self.forms().end(hash);
         }
+        self.root().subtract(Counter::Parts, usize::from(form.part.is_some()));
     }
 }

@@ -14,7 +14,7 @@
 //! in each of its prefixes; the memory is part of the insert's plan. Writers hold the lock exclusively.
 
 use crate::folded::folded_name::FoldedName;
-use crate::folded::forms::{FormKind, Forms, LISTED};
+use crate::folded::forms::{FormKind, FormOf, Forms, LISTED};
 use std::hint::select_unpredictable;
 
 use crate::Image;
@@ -171,7 +171,7 @@ impl Indexed {
 
     /// Its forms of all kinds, with their hashes.
     fn hashes(&self) -> impl Iterator<Item = (FormKind, Hash)> {
-        let others = self.forms.all().map(|(kind, form)| (kind, form.hash));
+        let others = self.forms.all().map(|(form, _)| (form.kind, form.hash));
         std::iter::once((FormKind::Folded, self.folded.hash)).chain(others)
     }
 }
@@ -221,7 +221,7 @@ impl<'m> Image<'m> {
             }
         }
         let passed = self.let_pass(folded);
-        let form = (FormKind::Folded, folded.hash);
+        let form = FormOf { kind: FormKind::Folded, hash: folded.hash, part: None };
         if !self.list(form, record, passed.is_new, later) {
             folded.prefixes().for_each(|(hash, _)| self.folded_names().end(hash));
             self.names().remove(record);
@@ -249,7 +249,8 @@ impl<'m> Image<'m> {
         }
         if let Some(folded) = FoldedName::of_record(self.root().seed(), record) {
             folded.prefixes().for_each(|(hash, _)| self.folded_names().end(hash));
-            self.unlist((FormKind::Folded, folded.hash), record);
+            let form = FormOf { kind: FormKind::Folded, hash: folded.hash, part: None };
+            self.unlist(form, record);
             let name = record.name();
             let forms = Forms::of(self.root(), &name);
             self.leave_forms(record, &forms);

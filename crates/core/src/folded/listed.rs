@@ -21,7 +21,7 @@
 use crate::Image;
 use crate::filter::bucket::{Entry, Pattern, Place};
 use crate::filter::table::Filter;
-use crate::folded::forms::{FormKind, write_form};
+use crate::folded::forms::{FormKind, FormOf, has_form, write_form};
 use crate::memory::alloc;
 use crate::memory::casts::{index, wide};
 use crate::memory::chunk::LINE_BYTES;
@@ -182,12 +182,6 @@ impl<'m> Block<'m> {
     }
 }
 
-/// Whether a record's name has this form.
-fn has(image: Image<'_>, record: Record<'_>, kind: FormKind, wanted: &[u8]) -> bool {
-    let mut form = Vec::new();
-    write_form(kind, image.root().language(), &record.name(), &mut form) && form == wanted
-}
-
 impl<'m> Image<'m> {
     /// The table that has the entries of a kind of form.
     fn table_of(self, kind: FormKind) -> Filter<'m> {
@@ -209,19 +203,20 @@ impl<'m> Image<'m> {
     /// The entry of a record's form.
     fn entry_of(
         self,
-        hash: Hash,
+        FormOf { kind, hash, part }: FormOf<'_>,
         record: Record<'m>,
-        kind: FormKind,
     ) -> Option<(Place, Listed<'m>)> {
-        let mut wanted = None;
+        let (language, mut wanted) = (self.root().language(), part.map(<[u8]>::to_vec));
         self.listed(kind, hash).find(|(_, listed)| {
             let Some(first) = listed.first(self.mem()) else { return false };
             let wanted = wanted.get_or_insert_with(|| {
                 let mut form = Vec::new();
-                _ = write_form(kind, self.root().language(), &record.name(), &mut form);
+                _ = write_form(kind, language, &record.name(), &mut form);
                 form
             });
-            first.id() == record.id() || has(self, first, kind, wanted)
+            // A name may have several parts.
+            kind != FormKind::Part && first.id() == record.id()
+                || has_form(kind, language, &first.name(), wanted)
         })
     }
 
@@ -268,13 +263,14 @@ impl<'m> Image<'m> {
     #[must_use]
     pub(crate) fn list(
         self,
-        (kind, hash): (FormKind, Hash),
+        form: FormOf<'_>,
         record: Record<'m>,
         is_new: bool,
         later: usize,
     ) -> bool {
+        let FormOf { kind, hash, .. } = form;
         let (mem, id) = (self.mem(), record.id());
-        let known = if is_new { None } else { self.entry_of(hash, record, kind) };
+        let known = if is_new { None } else { self.entry_of(form, record) };
         let Some((_, known)) = known else {
             return self.enter_listed(kind, hash, Entry::folded(hash, id), later);
         };
@@ -288,7 +284,7 @@ impl<'m> Image<'m> {
                     return false;
                 }
                 // The entry of the form may have moved.
-                let (place, _) = self.entry_of(hash, other, kind).expect("a form has an entry");
+                let (place, _) = self.entry_of(form, other).expect("a form has an entry");
                 self.replace_listed(kind, hash, place, Some(line_id(ring)));
                 ring
             }
@@ -304,15 +300,16 @@ impl<'m> Image<'m> {
             block.free(mem);
         }
         if !entered {
-            self.disband(hash, ring, kind);
+            self.disband(form, ring);
         }
         entered
     }
 
     /// Removes a record from those of its form.
-    pub(crate) fn unlist(self, (kind, hash): (FormKind, Hash), record: Record<'m>) {
+    pub(crate) fn unlist(self, form: FormOf<'_>, record: Record<'m>) {
+        let FormOf { kind, hash, .. } = form;
         let (mem, id) = (self.mem(), record.id());
-        let (place, known) = self.entry_of(hash, record, kind).expect("a form has an entry");
+        let (place, known) = self.entry_of(form, record).expect("a form has an entry");
         let Listed::Many(first) = known else {
             self.replace_listed(kind, hash, place, None);
             return;
@@ -328,11 +325,12 @@ impl<'m> Image<'m> {
             }
             block.free(mem);
         }
-        self.disband(hash, ring, kind);
+        self.disband(form, ring);
     }
 
     /// Frees a ring that lists only one record.
-    fn disband(self, hash: Hash, ring: Block<'m>, kind: FormKind) {
+    fn disband(self, form: FormOf<'_>, ring: Block<'m>) {
+        let FormOf { kind, hash, .. } = form;
         if ring.next() != ring.line || ring.used() != 1 {
             return;
         }
@@ -341,7 +339,7 @@ impl<'m> Image<'m> {
             self.table_of(kind).block_of(hash, last).expect("a listed record has an entry");
         self.replace_listed(kind, place_hash(hash, last), side, None);
         let record = Record::new(self.mem(), last);
-        let (place, _) = self.entry_of(hash, record, kind).expect("a form has an entry");
+        let (place, _) = self.entry_of(form, record).expect("a form has an entry");
         self.replace_listed(kind, hash, place, Some(last));
         alloc::give(self.mem(), ring.line, 1);
     }

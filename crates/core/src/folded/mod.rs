@@ -9,6 +9,7 @@ pub(crate) mod item;
 pub(crate) mod listed;
 pub(crate) mod normal;
 pub(crate) mod normaliser;
+pub(crate) mod parts;
 pub(crate) mod pieces;
 pub(crate) mod plain;
 pub(crate) mod segments;

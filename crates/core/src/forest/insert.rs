@@ -10,7 +10,7 @@
 
 use crate::filter::counters::Counters;
 use crate::filter::table::Filter;
-use crate::folded::forms::FormKind;
+use crate::folded::forms::MOST_FORMS;
 use crate::folded::index::Indexed;
 use crate::folded::words::MOST_WORDS;
 use crate::forest::degrees::Degrees;
@@ -31,7 +31,7 @@ use crate::{Edge, Error, Image, Stamp};
 /// share folded names with others.
 const ROW_LINES: usize = 5 + LISTS;
 /// The most lines for lists of the names that share a form with one of two new names.
-const LISTS: usize = 2 * (1 + FormKind::OTHERS.len());
+const LISTS: usize = 2 * MOST_FORMS;
 
 /// See [`Image::insert_bound`].
 pub(crate) fn insert_bound_lines(edge: &Edge<'_>) -> usize {

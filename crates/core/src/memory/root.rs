@@ -28,7 +28,7 @@ use crate::memory::flat::{FirstLines, Line, Memory};
 use crate::memory::id::{VersionId, to_word};
 
 /// The layout number; it is increased whenever a byte of the image changes its meaning.
-pub const LAYOUT: u32 = 14;
+pub const LAYOUT: u32 = 15;
 /// "cftrag", then "IF" for an image of the forest.
 const MAGIC: u64 = u64::from_be_bytes(*b"cftragIF");
 /// Words of the owner's area: an address for each of 2085 chunks; the rest is for snapshots.
@@ -83,6 +83,8 @@ pub(crate) enum Counter {
     FoldedNames,
     /// Entries of the table of forms.
     Forms,
+    /// Parts of names that list several things.
+    Parts,
 }
 
 impl Counter {
@@ -98,6 +100,7 @@ impl Counter {
             Counter::FreeLines => 48,
             Counter::FoldedNames => 56,
             Counter::Forms => LINE_BYTES + 16,
+            Counter::Parts => LINE_BYTES + 32,
         }
     }
 }

@@ -193,7 +193,7 @@ impl Block {
             self.long.clear();
             match kind {
                 FormKind::Unordered => self.find_unordered(image, held, first, words),
-                _ => self.find_joined(image, held, first, words),
+                _ => self.find_joined(image, kind, held, first, words),
             }
             let fits = !self.windows.is_short && !self.long.is_short;
             if fits && self.find_heads(image.forms()) {
@@ -205,8 +205,15 @@ impl Block {
     }
 
     /// Notes the windows that may be joined forms: for each word the longest first.
-    fn find_joined(&mut self, image: Image<'_>, held: &Held, first: usize, words: usize) {
-        let (forms, seed) = (image.forms(), image.root().seed());
+    fn find_joined(
+        &mut self,
+        image: Image<'_>,
+        kind: FormKind,
+        held: &Held,
+        first: usize,
+        words: usize,
+    ) {
+        let (forms, seed) = (image.forms(), kind.seed(image.root().seed()));
         let Block { long, windows, begins, .. } = self;
         begins.clear();
         for i in first..first + words {

@@ -33,7 +33,7 @@ use crate::memory::casts::{index, wide};
 use crate::memory::id::RecordId;
 use crate::memory::interruptible::Interruptible;
 use crate::memory::limit::NoRoom;
-use crate::memory::root::BloomItems;
+use crate::memory::root::{BloomItems, Counter};
 use crate::memory::step::Step;
 use crate::recognise::candidates::{Block, Head};
 use crate::recognise::forms::Forms;
@@ -302,6 +302,9 @@ impl Recogniser {
         let mut budget = cells.max(1);
         if self.kind == FormKind::Misspelled {
             self.step_misspelled((image, text), reader, seen, &mut budget);
+        }
+        if self.kind == FormKind::Part && image.root().count(Counter::Parts) == 0 {
+            self.go_to(whole);
         }
         while self.current < whole && budget > 0 && self.kind != FormKind::Misspelled {
             let end = whole.min(self.current + BLOCK);

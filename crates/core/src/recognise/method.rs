@@ -17,6 +17,8 @@ pub enum Method {
     /// The name with an error of typing in one of its words.
     Typo,
     /// One of several names that the text joins: "breast and ovarian cancer".
+    Coordination,
+    /// A part of the name, which lists several things: "Hats & Scarves".
     Part,
 }
 
@@ -28,6 +30,7 @@ impl Method {
             FormKind::Joined => Method::Inflected,
             FormKind::Unordered => Method::Reordered,
             FormKind::Misspelled => Method::Typo,
+            FormKind::Part => Method::Part,
         }
     }
 
@@ -40,7 +43,8 @@ impl Method {
             Method::Abbreviation => 0.9,
             Method::Reordered => 0.85,
             Method::Typo => 0.8,
-            Method::Part => 0.75,
+            Method::Coordination => 0.75,
+            Method::Part => 0.7,
         }
     }
 }

@@ -509,7 +509,7 @@ impl Held {
     ) -> (usize, &'a [u8]) {
         match self.kind {
             FormKind::Folded => self.folded(first, count, room),
-            FormKind::Joined | FormKind::Misspelled => {
+            FormKind::Joined | FormKind::Misspelled | FormKind::Part => {
                 (self.letters_of(first, count), self.letters(first))
             }
             FormKind::Unordered => {

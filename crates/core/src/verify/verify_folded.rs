@@ -5,11 +5,12 @@ use std::collections::{HashMap, HashSet};
 use crate::filter::bucket::{Entry, MOST_COUNTED, NOT_IN_WORDS};
 use crate::filter::table::Filter;
 use crate::folded::folded_name::FoldedName;
-use crate::folded::forms::{FormKind, Forms, write_form};
+use crate::folded::forms::{FormKind, Forms, has_form, write_form};
 use crate::folded::listed::{Block, Listed};
 use crate::memory::casts::{wide, word};
 use crate::memory::hash::Hash;
 use crate::memory::id::RecordId;
+use crate::memory::root::Counter;
 use crate::memory::tables::Table;
 use crate::records::record::Record;
 use crate::verify::verifier::Met;
@@ -23,7 +24,7 @@ pub(crate) fn known_of(hash: Hash) -> u64 {
 /// The forms of a record's name that a table has, and their prefixes.
 #[derive(Default)]
 struct Expected {
-    forms: Vec<(FormKind, Hash)>,
+    forms: Vec<(FormKind, Hash, Option<Vec<u8>>)>,
     prefixes: Vec<(Hash, u32)>,
 }
 
@@ -65,13 +66,16 @@ impl<'m> Verifier<'m, '_> {
         let folded = FoldedName::of_record(self.root.seed(), record);
         let Some(folded) = folded else { return Expected::default() };
         if table == Table::FoldedNames {
-            let forms = vec![(FormKind::Folded, folded.hash)];
+            let forms = vec![(FormKind::Folded, folded.hash, None)];
             return Expected { forms, prefixes: folded.prefixes().collect() };
         }
         let forms = Forms::of(self.root, &record.name());
         Expected {
-            forms: forms.all().map(|(kind, form)| (kind, form.hash)).collect(),
-            prefixes: forms.all().filter_map(|(_, form)| form.begin).collect(),
+            forms: forms
+                .all()
+                .map(|(form, _)| (form.kind, form.hash, form.part.map(<[u8]>::to_vec)))
+                .collect(),
+            prefixes: forms.all().filter_map(|(_, begin)| begin).collect(),
         }
     }
 
@@ -87,12 +91,13 @@ impl<'m> Verifier<'m, '_> {
             format!("{:?}: {} places of {listed} listed", table.table(), met.places)
         });
         let mut counts: HashMap<u64, (u32, u32)> = HashMap::new();
-        let mut found = 0;
+        let (mut found, mut parts) = (0, 0);
         for id in self.records.clone() {
             let expected = self.expected(table.table(), Record::new(self.mem, id));
-            for (kind, _) in expected.forms {
+            for (kind, hash, _) in expected.forms {
                 found += 1;
-                let is_found = chained.contains(&(id, kind as u8));
+                parts += u64::from(kind == FormKind::Part);
+                let is_found = chained.contains(&(id, known_of(hash)));
                 self.check(12, is_found, || format!("{id:?}: its {kind:?} form finds it not"));
             }
             for (hash, lengths) in expected.prefixes {
@@ -114,6 +119,7 @@ impl<'m> Verifier<'m, '_> {
         let missing = counts.len();
         self.check(13, missing == 0, || format!("{missing} prefixes are missing"));
         if table.table() == Table::Forms {
+            self.counter(Counter::Parts, parts);
             self.check_words(&met.words);
         }
     }
@@ -124,7 +130,7 @@ impl<'m> Verifier<'m, '_> {
         table: Filter<'_>,
         bucket: u32,
         entry: Entry,
-        chained: &mut HashSet<(RecordId, u8)>,
+        chained: &mut HashSet<(RecordId, u64)>,
     ) -> usize {
         let Some(head) = entry.head() else { return 0 };
         let is_record = self.owner(head.line()) == Owner::Entity;
@@ -147,23 +153,24 @@ impl<'m> Verifier<'m, '_> {
             let bits = Entry::folded(hash, head).placed(entry != entry.placed(false));
             bits.hash_in(bucket) == entry.hash_in(bucket)
         };
-        let of = first.forms.into_iter().find(|(_, hash)| agrees(*hash));
-        let Some((kind, hash)) = of else {
+        let of = first.forms.into_iter().find(|(_, hash, _)| agrees(*hash));
+        let Some((kind, hash, part)) = of else {
             self.check(12, false, || format!("{entry:?} leads to {ring:?}, of another form"));
             return 0;
         };
         let (mem, language) = (self.mem, self.root.language());
-        let form = |record: Record<'_>| {
+        let wanted = part.unwrap_or_else(|| {
             let mut form = Vec::new();
-            write_form(kind, language, &record.name(), &mut form).then_some(form)
-        };
-        let wanted = form(Record::new(self.mem, ring[0].0));
+            _ = write_form(kind, language, &Record::new(mem, ring[0].0).name(), &mut form);
+            form
+        });
+        let has = |record: Record<'_>| has_form(kind, language, &record.name(), &wanted);
         for (id, block) in &ring {
             let record = Record::new(mem, *id);
             self.step_name(record);
-            let agrees = form(record) == wanted;
+            let agrees = has(record);
             self.check(12, agrees, || format!("{id:?} is with {wanted:?}"));
-            let again = !chained.insert((*id, kind as u8));
+            let again = !chained.insert((*id, known_of(hash)));
             self.check(12, !again, || format!("{entry:?} leads to {id:?} again"));
             if let Some(line) = block {
                 let place = table.place_in(hash, *id).map(|block| block.line());
@@ -181,7 +188,7 @@ impl<'m> Verifier<'m, '_> {
         let same = |(_, id): &(_, RecordId)| {
             let sound = self.owner(id.line()) == Owner::Entity || *id == head;
             let first = sound.then(|| Listed::at(self.mem, *id).first(self.mem)).flatten();
-            first.is_some_and(|first| form(first) == wanted)
+            first.is_some_and(has)
         };
         let count = table.folded_entries(hash).filter(same).count();
         self.check(12, count == 1, || format!("{} entries of one form", word(count)));

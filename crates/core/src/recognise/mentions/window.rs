@@ -109,6 +109,11 @@ impl Recogniser {
             FormKind::Folded => has_folded(record, folded, len, &mut self.name, &mut self.folded),
             // Each name is compared for itself, since names of one joined form may have other words.
             FormKind::Misspelled => true,
+            FormKind::Part => {
+                self.name.resize(record.name_len(), 0);
+                record.copy_name(&mut self.name);
+                self.normal.part_of(self.language, &self.name, &folded[..len]).is_some()
+            }
             kind => {
                 self.name.resize(record.name_len(), 0);
                 record.copy_name(&mut self.name);
@@ -372,6 +377,12 @@ impl Recogniser {
                     && self.normal.is_misspelled(typed, self.misspelled, words == self.all)
                     && is_spelled_otherwise(&self.name, text, at, self.case);
                 counts.then_some(0)
+            }
+            FormKind::Part => {
+                let (len, letters) = self.held.form(self.current, words, &mut self.window);
+                let part = self.normal.part_of(self.language, &self.name, &letters[..len]);
+                let is_one = |part: &&[u8]| is_spelled_otherwise(part, text, at, self.case);
+                (part.filter(is_one).is_some() && self.normal.may_be_of(words)).then_some(0)
             }
             kind => {
                 let counts = is_spelled_otherwise(&self.name, text, at, self.case)
