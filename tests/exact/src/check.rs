@@ -205,7 +205,7 @@ fn sides(table: &Table, form: Form, entities: &str, up: &str, down: &str) -> (St
         let (question, matching) = match form {
             Form::MentionsOtherwise => (
                 format!(
-                    "replace(replace({question} || ' and the bare oaks (BO), BO', 'oaks', 'oak'), 'bare', 'baree')"
+                    "replace(replace({question} || ' and the bare oaks (BO), BO', 'oaks', 'oak'), 'bare', 'baree') || '; bare or old oaks, elm'"
                 ),
                 "fuzzy",
             ),
