@@ -1,8 +1,9 @@
-//! The forms of a name by which a text finds it though it writes it otherwise. Both are made of the normal forms of its
+//! The forms of a name by which a text finds it though it writes it otherwise. They are made of the normal forms of its
 //! words (normal.rs):
 //!
 //! ```text
 //!   Scarves & Hand-Bags       joined     scarfhandbag             the letters, without blanks
+//!                             parts      scarf, handbag           the letters of each part: parts.rs
 //!   Carcinoma of the Pelvis   unordered  carcinoma pelvis         words in alphabetical order, without function words
 //! ```
 //!

@@ -1,7 +1,8 @@
 //! The parts of a name that lists several things: "Hats, Caps & Scarves".
 //!
 //! Between the last two parts stands "&", "/" or a conjunction, between others one of these or a comma. Without "&" and
-//! "/" each part is one word: "Hats and Scarves", but "Breast and ovarian cancer" is no list.
+//! "/" each part is one word: "Hats and Scarves", but "Breast and ovarian cancer" is no list. A part with fewer words than
+//! the last one may only qualify that, and does not count: of "Cooking & Baking Ingredients" only "Baking Ingredients".
 
 use crate::folded::normal::Language::{
     self, Dutch, English, French, German, Italian, Portuguese, Simple, Spanish, Swedish,
@@ -25,9 +26,15 @@ impl<'n> Parts<'n> {
         let name = label_of(name).unwrap_or(name);
         let mut parts = Parts::default();
         if !parts.read(language, name) {
-            parts.len = 0;
+            return Parts::default();
         }
-        parts
+        let least = parts.all().last().map_or(0, |last| words(last).count());
+        let mut counted = Parts::default();
+        for part in parts.all().iter().filter(|part| words(part).count() >= least) {
+            counted.parts[counted.len] = part;
+            counted.len += 1;
+        }
+        counted
     }
 
     #[must_use]
@@ -85,16 +92,17 @@ fn words(name: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     placed.filter(|(_, piece)| !piece.is_empty())
 }
 
+/// What joins the parts of a list; "or" joins what are other names of one thing.
 fn conjunctions(language: Language) -> &'static [&'static str] {
     match language {
-        English => &["and", "or"],
-        German => &["und", "oder"],
-        French => &["et", "ou"],
-        Spanish => &["y", "e", "o", "u"],
-        Italian => &["e", "ed", "o"],
-        Portuguese => &["e", "ou"],
-        Dutch => &["en", "of"],
-        Swedish => &["och", "eller"],
+        English => &["and"],
+        German => &["und"],
+        French => &["et"],
+        Spanish => &["y", "e"],
+        Italian => &["e", "ed"],
+        Portuguese => &["e"],
+        Dutch => &["en"],
+        Swedish => &["och"],
         Simple => &[],
     }
 }
@@ -113,6 +121,8 @@ mod tests {
             ("Knives / Forks / Spoons", &["Knives", "Forks", "Spoons"]),
             ("Hats AND Scarves", &["Hats", "Scarves"]),
             ("Breast and ovarian cancer", &[]),
+            ("Cooking & Baking Ingredients", &["Baking Ingredients"]),
+            ("Salt or Pepper", &[]),
             ("Carcinoma, renal", &[]),
             ("Hats & Scarves, red", &[]),
             ("Hats & & Scarves", &[]),
