@@ -30,12 +30,17 @@ SELECT finds('hiking and woolen socks; red, woollen, hiking or childrens'' sock'
 SELECT finds('Hiking and red socks; a (hiking & woollen sock)');
 SELECT finds('hiking socks and woollen socks; hand and rain coats; acute kidney and kidney failure');
 SELECT finds('hiking and woollen socks', overlapping => true);
+-- A paragraph, a cell and a sentence end a name.
+SELECT finds(E'hiking and\n\nwoollen socks; hiking\tand woollen socks; rain. Coats, a "rain." Coat, hand... bags, hand bag');
 -- Names that list several things, by each of them, unless something else is called so.
 BEGIN;
-INSERT INTO goods VALUES ('Shop', 'Hats, Caps & Scarves'), ('Shop', 'Pet Carriers & Crates'), ('Shop', 'Gloves and Mittens'), ('Shop', 'Caps & caps'), ('Shop', 'Set & Sets'),
+INSERT INTO goods VALUES ('Shop', 'Hats, Caps & Scarves'), ('Shop', 'Pet Carriers & Crates'), ('Shop', 'Gloves and Mittens'), ('Shop', 'Caps & caps'), ('Shop', 'Set & Sets'), ('Shop', 'SPOON & Spoons'), ('Shop', 'Ties'),
     ('Disease', 'breast and ovarian cancer'), ('Disease', 'carcinoma, renal');
 SELECT finds('a crate, the pet carrier; petcarriers; mitten, glove & hats; cap; scarves. It is set; breast, renal, ovarian cancer');
-SELECT finds('hats, caps and scarf');
+SELECT finds('hats, caps and scarf; spoon, tie');
+SET LOCAL cftrag.enable = off;
+SELECT finds('a spoon');
+SET LOCAL cftrag.enable = on;
 SELECT finds('crates', match) FROM (VALUES ('exact'), ('inflected'), ('fuzzy')) AS v (match);
 DELETE FROM goods WHERE child IN ('Hats, Caps & Scarves', 'Caps & caps');
 SELECT finds('a hat, cap');

@@ -241,16 +241,17 @@ impl NormalWords {
             && self.words().any(|word| !normal::is_function_word(language, word))
     }
 
-    /// Reads the part of a name that has these letters; none if there is none.
-    pub(crate) fn part_of<'n>(
+    /// Whether one of the parts of a name that have these letters is one that `counts`; it is read then.
+    pub(crate) fn has_part(
         &mut self,
         language: Language,
-        name: &'n [u8],
+        name: &[u8],
         letters: &[u8],
-    ) -> Option<&'n [u8]> {
-        let parts = Parts::of(language, name);
-        let is_one = |part: &&&[u8]| self.read_part(language, part) && self.letters == letters;
-        parts.all().iter().find(is_one).copied()
+        counts: impl Fn(&Self, &[u8]) -> bool,
+    ) -> bool {
+        Parts::of(language, name).all().iter().any(|part| {
+            self.read_part(language, part) && self.letters == letters && counts(self, part)
+        })
     }
 
     /// How many words it has.
@@ -435,7 +436,7 @@ pub fn may_be_of(kind: FormKind, language: Language, name: &[u8], words: usize) 
 /// Whether a name has a form with these letters.
 pub(crate) fn has_form(kind: FormKind, language: Language, name: &[u8], wanted: &[u8]) -> bool {
     if kind == FormKind::Part {
-        return NormalWords::of(language).part_of(language, name, wanted).is_some();
+        return NormalWords::of(language).has_part(language, name, wanted, |_, _| true);
     }
     let mut form = Vec::new();
     write_form(kind, language, name, &mut form) && form == wanted

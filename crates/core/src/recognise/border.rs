@@ -17,22 +17,37 @@ pub(crate) fn ends_sentence(text: &str, at: usize, c: char, next: Option<char>) 
     }
 }
 
-/// Whether a sentence, a clause, a paragraph or a cell of a table ends between the words of a text.
+/// Whether a sentence, a clause, a paragraph, an item of a list or a cell of a table ends between the words of a text.
 pub(crate) fn has_border(text: &str) -> bool {
-    let mut all = text.char_indices().peekable();
-    let (mut lines, mut found) = (0, false);
-    while let Some((at, c)) = all.next() {
-        let next = all.peek().map(|(_, c)| *c);
+    let mut lines = 0;
+    text.char_indices().any(|(at, c)| {
         lines = match c {
             '\n' => lines + 1,
             c if c.is_whitespace() => lines,
             _ => 0,
         };
-        let ends =
-            matches!(c, '\t' | '|' | '；') || c == ';' && next.is_some_and(char::is_whitespace);
-        found |= ends || lines > 1 || ends_sentence(text, at, c, next);
-    }
-    found
+        let rest = &text[at + c.len_utf8()..];
+        match c {
+            '\n' => lines > 1 || is_item(rest),
+            '\t' | '\u{c}' | '\u{2029}' | '|' => true,
+            '；' | '؟' | '۔' | '।' | '։' | '።' | '‽' | '‼' | '｡' | '．' => true,
+            ';' | '…' => rest.starts_with(char::is_whitespace),
+            // A quotation mark or a bracket may close behind it.
+            '.' | '!' | '?' | '。' | '！' | '？' => {
+                let behind =
+                    rest.trim_start_matches(['.', '!', '?', '"', '\'', ')', ']', '»', '”', '’']);
+                let next = behind.chars().next();
+                ends_sentence(text, at, c, next)
+                    || rest.starts_with("..") && next.is_some_and(char::is_whitespace)
+            }
+            _ => false,
+        }
+    })
+}
+
+/// Whether an item of a list begins.
+fn is_item(text: &str) -> bool {
+    text.strip_prefix(['-', '*', '•']).is_some_and(|rest| rest.starts_with(' '))
 }
 
 #[cfg(test)]
@@ -57,6 +72,14 @@ mod tests {
             ("hiking | socks", true),
             ("靴。下", true),
             ("(hiking) socks", false),
+            ("rain.\" Boot", true),
+            ("rain.) Boot", true),
+            ("rain... Boot", true),
+            ("rain… Boot", true),
+            ("rain\n- Boot", true),
+            ("rain\n-Boot", false),
+            ("rain\n• Boot", true),
+            ("rain۔ Boot", true),
         ] {
             assert_eq!(has_border(text), has, "{text}");
         }

@@ -15,6 +15,7 @@ use std::ops::Range;
 use crate::folded::normal::Language::{self, Dutch, English, German, Swedish};
 use crate::folded::segments::floor;
 use crate::memory::interruptible::Interruptible;
+use crate::recognise::border::has_border;
 
 /// The most items.
 const MOST_ITEMS: usize = 8;
@@ -128,6 +129,11 @@ impl<'t> Coordinations<'t> {
                 break;
             }
         }
+        // Commas and conjunctions go on behind the end of a line, but not of a paragraph or a cell.
+        let first = items[len - 1].start;
+        if has_border(&text[first..longer.end]) {
+            return None;
+        }
         let found = Coordination { items, len, conjunction, head };
         if longer != found.head && len > 1 {
             self.longer = Some(Coordination { head: longer, ..found.clone() });
@@ -219,6 +225,8 @@ mod tests {
             ("skin (and lung cancer)", vec![]),
             ("skin and lung, cancer", vec![]),
             ("skin and lung", vec![]),
+            ("skin and\n\nlung cancer", vec![]),
+            ("skin\tand lung cancer", vec![]),
             ("heart and Heart failure", vec![]),
             ("and lung cancer", vec![]),
             ("cats + dogs and", vec![]),

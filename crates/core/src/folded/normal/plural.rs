@@ -127,18 +127,19 @@ static IN_CHE: [&str; 18] = [
 ];
 /// Common nouns of three letters in the plural, sorted, where the singular is no common word besides.
 #[rustfmt::skip]
-pub(super) static SHORT: [[u8; 4]; 119] = [
+pub(super) static SHORT: [[u8; 4]; 122] = [
     *b"ants", *b"apes", *b"apps", *b"arms", *b"arts", *b"axes", *b"bags", *b"bars", *b"bats", *b"bays", *b"beds",
     *b"bees", *b"bibs", *b"bins", *b"boys", *b"bras", *b"bugs", *b"buns", *b"cabs", *b"cams", *b"caps", *b"cars",
-    *b"cats", *b"cogs", *b"cots", *b"cows", *b"cubs", *b"cups", *b"days", *b"dogs", *b"dots", *b"ears", *b"eels",
-    *b"eggs", *b"eyes", *b"fans", *b"figs", *b"fins", *b"gaps", *b"gems", *b"guns", *b"guys", *b"gyms", *b"hams",
-    *b"hats", *b"hens", *b"hips", *b"hubs", *b"huts", *b"inks", *b"inns", *b"ions", *b"jams", *b"jars", *b"jaws",
-    *b"jets", *b"jobs", *b"jugs", *b"keys", *b"kids", *b"kits", *b"labs", *b"laws", *b"legs", *b"lids", *b"lips",
-    *b"logs", *b"maps", *b"mats", *b"mops", *b"mugs", *b"nets", *b"nuts", *b"oaks", *b"oars", *b"oils", *b"owls",
-    *b"pads", *b"pans", *b"paws", *b"peas", *b"pegs", *b"pens", *b"pets", *b"pies", *b"pigs", *b"pins", *b"pits",
-    *b"pods", *b"pots", *b"pubs", *b"rats", *b"rays", *b"ribs", *b"rims", *b"rods", *b"rows", *b"rugs", *b"seas",
-    *b"skis", *b"sons", *b"spas", *b"tabs", *b"tags", *b"taps", *b"teas", *b"tins", *b"toes", *b"toys", *b"tubs",
-    *b"urns", *b"vans", *b"vets", *b"vows", *b"wars", *b"webs", *b"wigs", *b"zips", *b"zoos",
+    *b"cats", *b"cogs", *b"cots", *b"cows", *b"cubs", *b"cups", *b"days", *b"dogs", *b"dots", *b"dyes", *b"ears",
+    *b"eels", *b"eggs", *b"eyes", *b"fans", *b"figs", *b"fins", *b"gaps", *b"gems", *b"guns", *b"guys", *b"gyms",
+    *b"hams", *b"hats", *b"hens", *b"hips", *b"hoes", *b"hubs", *b"huts", *b"inks", *b"inns", *b"ions", *b"jams",
+    *b"jars", *b"jaws", *b"jets", *b"jobs", *b"jugs", *b"keys", *b"kids", *b"kits", *b"labs", *b"laws", *b"legs",
+    *b"lids", *b"lips", *b"logs", *b"maps", *b"mats", *b"mops", *b"mugs", *b"nets", *b"nuts", *b"oaks", *b"oars",
+    *b"oils", *b"owls", *b"pads", *b"pans", *b"paws", *b"peas", *b"pegs", *b"pens", *b"pets", *b"pies", *b"pigs",
+    *b"pins", *b"pits", *b"pods", *b"pots", *b"pubs", *b"rats", *b"rays", *b"ribs", *b"rims", *b"rods", *b"rows",
+    *b"rugs", *b"seas", *b"skis", *b"sons", *b"spas", *b"tabs", *b"tags", *b"taps", *b"teas", *b"ties", *b"tins",
+    *b"toes", *b"toys", *b"tubs", *b"urns", *b"vans", *b"vets", *b"vows", *b"wars", *b"webs", *b"wigs", *b"zips",
+    *b"zoos",
 ];
 /// Words in -s: those that are no plurals, or whose singular means something else (""), and plurals that no rule knows.
 #[rustfmt::skip]

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use super::{MOST_RESTARTS, Mention, Recogniser, Searched, Seek, Unfinished};
-use crate::folded::forms::FormKind;
+use crate::folded::forms::{FormKind, NormalWords};
 use crate::folded::listed::Listed;
 use crate::folded::words;
 use crate::memory::casts::index;
@@ -112,7 +112,7 @@ impl Recogniser {
             FormKind::Part => {
                 self.name.resize(record.name_len(), 0);
                 record.copy_name(&mut self.name);
-                self.normal.part_of(self.language, &self.name, &folded[..len]).is_some()
+                self.normal.has_part(self.language, &self.name, &folded[..len], |_, _| true)
             }
             kind => {
                 self.name.resize(record.name_len(), 0);
@@ -380,9 +380,11 @@ impl Recogniser {
             }
             FormKind::Part => {
                 let (len, letters) = self.held.form(self.current, words, &mut self.window);
-                let part = self.normal.part_of(self.language, &self.name, &letters[..len]);
-                let is_one = |part: &&[u8]| is_spelled_otherwise(part, text, at, self.case);
-                (part.filter(is_one).is_some() && self.normal.may_be_of(words)).then_some(0)
+                let counts = |own: &NormalWords, part: &[u8]| {
+                    own.may_be_of(words) && is_spelled_otherwise(part, text, at.clone(), self.case)
+                };
+                let has = self.normal.has_part(self.language, &self.name, &letters[..len], counts);
+                has.then_some(0)
             }
             kind => {
                 let counts = is_spelled_otherwise(&self.name, text, at, self.case)
