@@ -36,6 +36,7 @@ use std::cell::RefCell;
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+use std::rc::Rc;
 
 /// Edge slots visited before the lock is released; a word counts as two. See walk.rs.
 const CELLS: usize = 20_000;
@@ -177,14 +178,16 @@ impl Tables {
         let within = tops.as_ref().map(|tops| Within::of(edges, tops, question.trees));
         let mut filter = Filter { edges, only, within, once: question.once };
         let all = overlapping || !alone;
-        let how = How { seek, all, form: FormKind::Folded, taken: NONE };
+        let none = Rc::default();
+        let taken = (&none, false);
+        let how = How { seek, all, form: FormKind::Folded, taken };
         let mut ticket = look(edges, &mut recognisers[0], Read::Written(text), how, None, &mut filter)?;
         let own = std::iter::once((edges, seek));
         let names = aliases.iter().map(|of| (of, Seek::Aliased)).chain(labels.iter().map(|of| (of, Seek::Labelled)));
         let tables: Vec<_> = own.chain(names).collect(); // bounded: attached tables
         let rest = texts.iter().flatten().flat_map(|text| tables.iter().map(move |of| (*of, *text))).skip(1);
         for (((of, seek), text), recogniser) in rest.zip(&mut recognisers[1..]) {
-            let how = How { seek, all: true, form: FormKind::Folded, taken: NONE };
+            let how = How { seek, all: true, form: FormKind::Folded, taken };
             look(of, recogniser, text, how, Some(&mut ticket), &mut filter)?;
         }
         mentions.clear();
@@ -229,8 +232,8 @@ impl Tables {
                 known_words(known, normal, &tables, &mut ticket)?;
                 read = Read::Misspelled(text, normal, known);
             }
-            let windows = windows_of(mentions)?;
-            let taken = if coordinated.is_some() { NONE } else { (&windows[..], !overlapping) };
+            let windows = if coordinated.is_some() { Rc::clone(&none) } else { windows_of(mentions, work)? };
+            let taken = (&windows, !overlapping);
             for ((of, seek), recogniser) in tables.iter().zip(&mut recognisers[those.clone()]) {
                 let how = How { seek: *seek, all: true, form, taken };
                 look(of, recogniser, read, how, Some(&mut ticket), &mut filter)?;
@@ -426,7 +429,7 @@ struct How<'a> {
     seek: Seek,
     all: bool,
     form: FormKind,
-    taken: (&'a [(usize, usize)], bool),
+    taken: (&'a Rc<Vec<(usize, usize)>>, bool),
 }
 
 /// Finds the names in the text that count, in the image of the edges table or of one of its tables of names. `edges`: the ticket of the edges table; None if this call gets it.
@@ -455,9 +458,7 @@ fn look(
     recogniser.once(filter.once);
     let How { seek, all, form, taken: (taken, apart) } = how;
     recogniser.form(form, of.registration.language());
-    if !recogniser.avoid(taken, apart) {
-        return Err(no_room(NoRoom::Memory(size_of_val(taken))));
-    }
+    recogniser.avoid(taken, apart);
     recogniser.begin(seek, all);
     recogniser.read(&mut reader, &mut work).map_err(no_room)?;
     let first = |image: Image<'_>, seen: &SnapshotView| recogniser.step(image, seen, CELLS, &reader);
@@ -490,17 +491,15 @@ fn look(
     }
 }
 
-/// No window is taken.
-const NONE: (&[(usize, usize)], bool) = (&[], false);
-
 /// The windows of mentions, which are in the order of these. 53400, 53200 (memory).
-fn windows_of(mentions: &[Each]) -> Result<Vec<(usize, usize)>, End> {
+fn windows_of(mentions: &[Each], work: &mut Interruptible<'_>) -> Result<Rc<Vec<(usize, usize)>>, End> {
     let of = |(_, mention): &Each| (mention.from, mention.to);
     let mut windows = list(mentions.len(), &mut Room::new()).map_err(End::Error)?;
     for same in mentions.chunk_by(|a, b| of(a) == of(b)) {
+        work.steps(same.len());
         windows.push(of(&same[0]));
     }
-    Ok(windows)
+    Ok(Rc::new(windows))
 }
 
 /// Reserves room for what all recognisers found.

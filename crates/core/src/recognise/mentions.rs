@@ -24,6 +24,7 @@ mod window;
 
 use std::cmp::Reverse;
 use std::ops::Range;
+use std::rc::Rc;
 
 use crate::filter::counters::Counters;
 use crate::folded::forms::{FormKind, NormalWords};
@@ -147,7 +148,7 @@ pub struct Recogniser {
     /// How many normal words the text has.
     all: usize,
     /// See [`Recogniser::avoid`].
-    taken: Vec<(usize, usize)>,
+    taken: Rc<Vec<(usize, usize)>>,
     apart: bool,
     /// Scratch: a window's folded name, a stored name, and its folded name.
     window: Vec<u8>,
@@ -202,7 +203,7 @@ impl Recogniser {
             near_done: 0,
             misspelled: 0,
             all: 0,
-            taken: Vec::new(),
+            taken: Rc::default(),
             apart: false,
             window: Vec::new(),
             // A name with a folded name, and its last byte if it is a label; no name folds to more than a word does.
@@ -236,15 +237,9 @@ impl Recogniser {
     }
 
     /// Sets windows that are taken, in bytes, in the order of their beginnings, the longest first: no window counts that
-    /// is one of them, nor, if they are `apart`, one that crosses one or is inside it. `false` if there is no memory.
-    pub fn avoid(&mut self, taken: &[(usize, usize)], apart: bool) -> bool {
-        self.taken.clear();
-        self.apart = apart;
-        let fits = self.taken.try_reserve(taken.len()).is_ok();
-        if fits {
-            self.taken.extend_from_slice(taken);
-        }
-        fits
+    /// is one of them, nor, if they are `apart`, one that crosses one or is inside it.
+    pub fn avoid(&mut self, taken: &Rc<Vec<(usize, usize)>>, apart: bool) {
+        (self.taken, self.apart) = (Rc::clone(taken), apart);
     }
 
     /// Begins a text, or begins it again once the asked xids are known.
