@@ -64,7 +64,7 @@ pub enum Match {
     /// Also in another number, with or without accents, blanks and hyphens, in British or American spelling.
     #[name = c"inflected"]
     Inflected,
-    /// Also with its words in another order, by an abbreviation that the text defines, and with an error of typing.
+    /// Also with its words in another order, by an abbreviation that the text defines, with an error of typing, joined with others, or by a part of it.
     #[name = c"fuzzy"]
     Fuzzy,
 }
@@ -164,7 +164,7 @@ pub fn define() {
     GucRegistry::define_enum_guc(
         c"cftrag.match",
         c"Sets how far a text may write a name otherwise, for calls that do not say (match =>).",
-        c"exact: case, blanks and punctuation aside. inflected: also plurals, accents, joined or split words, British and American spelling. fuzzy: also words in another order, abbreviations that the text defines, and errors of typing.",
+        c"exact: case, blanks and punctuation aside. inflected: also plurals, accents, joined or split words, British and American spelling. fuzzy: also words in another order, abbreviations that the text defines, errors of typing, names that the text joins, and parts of names that list several things.",
         &MATCH,
         GucContext::Userset,
         GucFlags::default(),

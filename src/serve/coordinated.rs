@@ -14,6 +14,9 @@ use std::ops::Range;
 /// Between two names, so that none of them goes on in the next.
 const BETWEEN: &str = "\n\n";
 
+/// Bytes of all names: no text is longer.
+const MOST_TEXT: usize = 1 << 30;
+
 /// The names, and where they come from.
 #[derive(Default)]
 pub struct Coordinated {
@@ -49,6 +52,9 @@ impl Coordinated {
                 let (word, head) = (&text[item.clone()], &text[found.head.clone()]);
                 let bytes = word.len() + 1 + head.len() + BETWEEN.len();
                 room.take(2 * (bytes + size_of::<Name>()))?;
+                if all.text.len() + bytes > MOST_TEXT {
+                    return Err(error::too_long(all.text.len() + bytes));
+                }
                 all.text.try_reserve(bytes).map_err(|_| error::no_memory_to_work(bytes))?;
                 all.names.try_reserve(1).map_err(|_| error::no_memory_to_work(size_of::<Name>()))?;
                 let begin = all.text.len();

@@ -18,6 +18,8 @@
 //! The mark tells a block from a record: no record has it there. A ring lists at least two. Writers hold the lock
 //! exclusively.
 
+use std::borrow::Cow;
+
 use crate::Image;
 use crate::filter::bucket::{Entry, Pattern, Place};
 use crate::filter::table::Filter;
@@ -206,13 +208,13 @@ impl<'m> Image<'m> {
         FormOf { kind, hash, part }: FormOf<'_>,
         record: Record<'m>,
     ) -> Option<(Place, Listed<'m>)> {
-        let (language, mut wanted) = (self.root().language(), part.map(<[u8]>::to_vec));
+        let (language, mut wanted) = (self.root().language(), part.map(Cow::Borrowed));
         self.listed(kind, hash).find(|(_, listed)| {
             let Some(first) = listed.first(self.mem()) else { return false };
             let wanted = wanted.get_or_insert_with(|| {
                 let mut form = Vec::new();
                 _ = write_form(kind, language, &record.name(), &mut form);
-                form
+                Cow::Owned(form)
             });
             // A name may have several parts.
             kind != FormKind::Part && first.id() == record.id()

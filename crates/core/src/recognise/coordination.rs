@@ -98,6 +98,10 @@ impl<'t> Coordinations<'t> {
         let text = self.text;
         let last = word_after(text, conjunction.end).filter(|word| is_item(&text[word.clone()]))?;
         let (head, is_end) = head_after(text, last.end)?;
+        // What is joined goes on behind the end of a line, but not of a paragraph or a cell.
+        if has_border(&text[conjunction.end..head.end]) {
+            return None;
+        }
         let (mut items, mut len) = ([const { 0..0 }; MOST_ITEMS], 1);
         let longer = head.start..if is_end {
             head.end
@@ -119,7 +123,8 @@ impl<'t> Coordinations<'t> {
                 text[other.clone()].eq_ignore_ascii_case(&text[item.clone()])
             };
             let is_other = is_item(&text[item.clone()]) && !items[..len].iter().any(is_again);
-            if !is_other || len > 1 && !has_comma {
+            let is_apart = || has_border(&text[item.start..conjunction.start]);
+            if !is_other || len > 1 && !has_comma || is_apart() {
                 break;
             }
             let is_first = item.start > word.start;
@@ -129,13 +134,8 @@ impl<'t> Coordinations<'t> {
                 break;
             }
         }
-        // Commas and conjunctions go on behind the end of a line, but not of a paragraph or a cell.
-        let first = items[len - 1].start;
-        if has_border(&text[first..longer.end]) {
-            return None;
-        }
         let found = Coordination { items, len, conjunction, head };
-        if longer != found.head && len > 1 {
+        if longer != found.head && len > 1 && !has_border(&text[longer.clone()]) {
             self.longer = Some(Coordination { head: longer, ..found.clone() });
         }
         (len > 1).then_some(found)
@@ -227,6 +227,9 @@ mod tests {
             ("skin and lung", vec![]),
             ("skin and\n\nlung cancer", vec![]),
             ("skin\tand lung cancer", vec![]),
+            ("skin and lung\n\ncancer", vec![]),
+            ("skin and lung cancer\n\nMethods", vec![of(&["lung", "skin"], "cancer")]),
+            ("bowel,\n\nskin and lung cancer.", vec![of(&["lung", "skin"], "cancer")]),
             ("heart and Heart failure", vec![]),
             ("and lung cancer", vec![]),
             ("cats + dogs and", vec![]),
