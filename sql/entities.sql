@@ -15,9 +15,10 @@
 -- Names that the text writes otherwise are looked for in the same way, by other forms (crates/core/src/folded/forms.rs): cft_form(name, method) is that of
 -- a name, cft_window_form(words, method) that of some words of the text in their normal forms; cft_spelled_otherwise(...) says whether a name may be meant
 -- by them. Lines that begin with --forms are used if there is such a rule. Those that begin with --each are there once for each rule, in order: {n} is
--- its number, from 1, {before} the one before, {method} its name, {score} its score; of those that begin with --by the ones of the
+-- its number, from 1, {before} the one before, {method} its name, {form} the form that it compares, {score} its score; of those that begin with --by the ones of the
 -- rule's kind. {called} is a query for everything that the caller sees an entity be called, aliases too: a word of the text that is in none of these names may be
 -- misspelled (cft_may_be_misspelled); cft_misspelled(...) says whether words are those of a name but for one near it (crates/core/src/folded/forms.rs).
+-- {mates} is a query for (word, mate): words of the text, as they are or in their normal form, and the words of their classes.
 -- cft_definitions(text) are the abbreviations that the text defines, cft_coordinations(text) the names that it joins (crates/core/src/recognise);
 -- cft_parts(name) are the parts of a name that lists several things (crates/core/src/folded/parts.rs).
 -- Lines that begin with --label are used if there is a column of labels, those with --no label if there is none.
@@ -104,8 +105,8 @@ kept0(start, stop, entity, via_alias, method, score) AS MATERIALIZED (
      WHERE $2 OR EXISTS (SELECT FROM chosen AS c WHERE c.start OPERATOR(pg_catalog.=) m.start AND c.stop OPERATOR(pg_catalog.=) m.stop)
 )
 -- The normal words of the text, without its possessives and the like if it has some; and every window of them.
---forms , normal(place, normal, start, length) AS MATERIALIZED (
---forms     SELECT pg_catalog.row_number() OVER (ORDER BY w.place), w.normal, w.start, w.length FROM word AS w
+--forms , normal(place, form, normal, start, length) AS MATERIALIZED (
+--forms     SELECT pg_catalog.row_number() OVER (ORDER BY w.place), w.form, w.normal, w.start, w.length FROM word AS w
 --forms      WHERE w.plain OPERATOR(pg_catalog.=) (SELECT pg_catalog.bool_or(o.plain) FROM word AS o) AND pg_catalog.length(w.normal) OPERATOR(pg_catalog.>) 0
 --forms ),
 --forms normal_span(first, last, words) AS (
@@ -118,13 +119,34 @@ kept0(start, stop, entity, via_alias, method, score) AS MATERIALIZED (
 -- What each rule finds: windows that have the form of a name.
 --by form , found{n}(start, stop, entity, via_alias) AS MATERIALIZED (
 --by form     SELECT a.start, b.start OPERATOR(pg_catalog.+) b.length, f.entity, CASE WHEN pg_catalog.bool_or(f.via_alias IS NULL) THEN NULL ELSE pg_catalog.min(f.via_alias) END
---by form       FROM (SELECT s.first, s.last, cftrag_internal.cft_window_form(s.words, '{method}', '{language}') AS form FROM normal_span AS s) AS s
---by form       JOIN (SELECT o.entity, o.name, o.via_alias, cftrag_internal.cft_form(o.name, '{method}', '{language}') AS form FROM form AS o) AS f ON f.form OPERATOR(pg_catalog.=) s.form
+--by form       FROM (SELECT s.first, s.last, cftrag_internal.cft_window_form(s.words, '{form}', '{language}') AS form FROM normal_span AS s) AS s
+--by form       JOIN (SELECT o.entity, o.name, o.via_alias, cftrag_internal.cft_form(o.name, '{form}', '{language}') AS form FROM form AS o) AS f ON f.form OPERATOR(pg_catalog.=) s.form
 --by form       JOIN normal AS a ON a.place OPERATOR(pg_catalog.=) s.first
 --by form       JOIN normal AS b ON b.place OPERATOR(pg_catalog.=) s.last
---by form      WHERE cftrag_internal.cft_spelled_otherwise(f.name, $1, a.start, b.start OPERATOR(pg_catalog.+) b.length OPERATOR(pg_catalog.-) a.start, '{method}', (s.last OPERATOR(pg_catalog.-) s.first OPERATOR(pg_catalog.+) 1)::pg_catalog.int4, '{language}')
+--by form      WHERE cftrag_internal.cft_spelled_otherwise(f.name, $1, a.start, b.start OPERATOR(pg_catalog.+) b.length OPERATOR(pg_catalog.-) a.start, '{form}', (s.last OPERATOR(pg_catalog.-) s.first OPERATOR(pg_catalog.+) 1)::pg_catalog.int4, '{language}')
 --by form      GROUP BY a.start, b.start OPERATOR(pg_catalog.+) b.length, f.entity
 --by form )
+-- Windows that have the form of a name once another word of its class stands for one of their words, up to seven words from it.
+--by synonym , mate{n}(place, normal) AS MATERIALIZED (
+--by synonym     SELECT DISTINCT w.place, m.words[1]
+--by synonym       FROM normal AS w
+--by synonym       JOIN ({mates}) AS p(word, mate) ON pg_catalog.convert_to(p.word, 'UTF8') OPERATOR(pg_catalog.=) ANY (ARRAY[w.form, w.normal])
+--by synonym      CROSS JOIN LATERAL (SELECT cftrag_internal.cft_normal_words(p.mate, '{language}')) AS m(words)
+--by synonym      WHERE pg_catalog.cardinality(m.words) OPERATOR(pg_catalog.=) 1 AND m.words[1] OPERATOR(pg_catalog.<>) w.normal
+--by synonym ),
+--by synonym found{n}(start, stop, entity, via_alias) AS MATERIALIZED (
+--by synonym     SELECT a.start, b.start OPERATOR(pg_catalog.+) b.length, f.entity, CASE WHEN pg_catalog.bool_or(f.via_alias IS NULL) THEN NULL ELSE pg_catalog.min(f.via_alias) END
+--by synonym       FROM (SELECT s.first, s.last, cftrag_internal.cft_window_form(pg_catalog.array_cat(pg_catalog.array_append(
+--by synonym                    s.words[:m.place OPERATOR(pg_catalog.-) s.first], m.normal), s.words[m.place OPERATOR(pg_catalog.-) s.first OPERATOR(pg_catalog.+) 2:]), '{form}', '{language}') AS form
+--by synonym               FROM normal_span AS s
+--by synonym               JOIN mate{n} AS m ON m.place OPERATOR(pg_catalog.>=) s.first AND m.place OPERATOR(pg_catalog.<=) s.last
+--by synonym                AND (m.place OPERATOR(pg_catalog.-) s.first) OPERATOR(pg_catalog.<=) 7 AND (s.last OPERATOR(pg_catalog.-) m.place) OPERATOR(pg_catalog.<=) 7) AS s
+--by synonym       JOIN (SELECT o.entity, o.name, o.via_alias, cftrag_internal.cft_form(o.name, '{form}', '{language}') AS form FROM form AS o) AS f ON f.form OPERATOR(pg_catalog.=) s.form
+--by synonym       JOIN normal AS a ON a.place OPERATOR(pg_catalog.=) s.first
+--by synonym       JOIN normal AS b ON b.place OPERATOR(pg_catalog.=) s.last
+--by synonym      WHERE cftrag_internal.cft_spelled_otherwise(f.name, $1, a.start, b.start OPERATOR(pg_catalog.+) b.length OPERATOR(pg_catalog.-) a.start, '{form}', (s.last OPERATOR(pg_catalog.-) s.first OPERATOR(pg_catalog.+) 1)::pg_catalog.int4, '{language}')
+--by synonym      GROUP BY a.start, b.start OPERATOR(pg_catalog.+) b.length, f.entity
+--by synonym )
 -- An abbreviation that the text defines behind a name means that name's entities, also with an s; if it is defined twice, its first long form counts.
 --by abbreviation , meant(short, start, stop) AS (
 --by abbreviation     SELECT DISTINCT ON (d.short) d.short, d.start, d.stop
@@ -156,7 +178,7 @@ kept0(start, stop, entity, via_alias, method, score) AS MATERIALIZED (
 --by typo       JOIN normal AS a ON a.place OPERATOR(pg_catalog.=) s.first
 --by typo       JOIN normal AS b ON b.place OPERATOR(pg_catalog.=) s.last
 --by typo      WHERE s.unknown OPERATOR(pg_catalog.=) 1
---by typo        AND cftrag_internal.cft_spelled_otherwise(f.name, $1, a.start, b.start OPERATOR(pg_catalog.+) b.length OPERATOR(pg_catalog.-) a.start, '{method}', pg_catalog.cardinality(s.words), '{language}')
+--by typo        AND cftrag_internal.cft_spelled_otherwise(f.name, $1, a.start, b.start OPERATOR(pg_catalog.+) b.length OPERATOR(pg_catalog.-) a.start, '{form}', pg_catalog.cardinality(s.words), '{language}')
 --by typo      GROUP BY a.start, b.start OPERATOR(pg_catalog.+) b.length, f.entity
 --by typo )
 -- Names that the text joins, "breast and ovarian cancer": the last two or more that are all names are meant by the window of them.
@@ -190,12 +212,12 @@ kept0(start, stop, entity, via_alias, method, score) AS MATERIALIZED (
 -- Names of which a part is there, of those that list several things: "Hats & Scarves".
 --by part , found{n}(start, stop, entity, via_alias) AS MATERIALIZED (
 --by part     SELECT a.start, b.start OPERATOR(pg_catalog.+) b.length, f.entity, CASE WHEN pg_catalog.bool_or(f.via_alias IS NULL) THEN NULL ELSE pg_catalog.min(f.via_alias) END
---by part       FROM (SELECT s.first, s.last, cftrag_internal.cft_window_form(s.words, '{method}', '{language}') AS form FROM normal_span AS s) AS s
---by part       JOIN (SELECT o.entity, o.via_alias, p.name, cftrag_internal.cft_form(p.name, '{method}', '{language}') AS form
+--by part       FROM (SELECT s.first, s.last, cftrag_internal.cft_window_form(s.words, '{form}', '{language}') AS form FROM normal_span AS s) AS s
+--by part       JOIN (SELECT o.entity, o.via_alias, p.name, cftrag_internal.cft_form(p.name, '{form}', '{language}') AS form
 --by part               FROM form AS o CROSS JOIN LATERAL pg_catalog.unnest(cftrag_internal.cft_parts(o.name, '{language}')) AS p(name)) AS f ON f.form OPERATOR(pg_catalog.=) s.form
 --by part       JOIN normal AS a ON a.place OPERATOR(pg_catalog.=) s.first
 --by part       JOIN normal AS b ON b.place OPERATOR(pg_catalog.=) s.last
---by part      WHERE cftrag_internal.cft_spelled_otherwise(f.name, $1, a.start, b.start OPERATOR(pg_catalog.+) b.length OPERATOR(pg_catalog.-) a.start, '{method}', (s.last OPERATOR(pg_catalog.-) s.first OPERATOR(pg_catalog.+) 1)::pg_catalog.int4, '{language}')
+--by part      WHERE cftrag_internal.cft_spelled_otherwise(f.name, $1, a.start, b.start OPERATOR(pg_catalog.+) b.length OPERATOR(pg_catalog.-) a.start, '{form}', (s.last OPERATOR(pg_catalog.-) s.first OPERATOR(pg_catalog.+) 1)::pg_catalog.int4, '{language}')
 --by part      GROUP BY a.start, b.start OPERATOR(pg_catalog.+) b.length, f.entity
 --by part )
 -- Of these the windows count in which all mentions so far are inside, or that are apart from all; the leftmost are chosen, of these the longest, and what

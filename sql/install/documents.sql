@@ -35,6 +35,9 @@ CREATE FUNCTION cftrag_internal.cft_entity_embeddings() RETURNS trigger LANGUAGE
 COMMENT ON FUNCTION cftrag_internal.cft_entity_embeddings() IS
 'trigger that never fires: its columns are those of a table of entities'' embeddings (cft_attach_embeddings)';
 
+CREATE FUNCTION cftrag_internal.cft_word_classes() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_word_classes() IS 'trigger that never fires: its columns are those of a table of word classes (cft_attach_words)';
+
 -- Triggers by OID, with the rights of CREATE TRIGGER and DROP TRIGGER. See src/catalog/trigger_ddl.rs.
 CREATE FUNCTION cftrag_internal.cft_register(relation regclass, other regclass, trigger_name text, trigger_function regprocedure, columns text[], arguments text[])
 RETURNS void LANGUAGE c VOLATILE COST 10
@@ -143,6 +146,7 @@ DECLARE
     base text := CASE trigger_function WHEN 'cftrag_internal.cft_documents()'::regprocedure THEN 'cftrag_documents'
                                        WHEN 'cftrag_internal.cft_document_entities()'::regprocedure THEN 'cftrag_document_entities'
                                        WHEN 'cftrag_internal.cft_summaries()'::regprocedure THEN 'cftrag_summaries'
+                                       WHEN 'cftrag_internal.cft_word_classes()'::regprocedure THEN 'cftrag_words'
                                        WHEN 'cftrag_internal.cft_summary_documents()'::regprocedure THEN 'cftrag_summary_documents'
                                        ELSE 'cftrag_entities' END;
     list text[];
@@ -333,6 +337,41 @@ RETURNS void LANGUAGE sql VOLATILE
 BEGIN ATOMIC SELECT cftrag_internal.cft_attach_embeddings($1, $2, $3, cftrag_internal.cft_meant_edges($4)); END;
 COMMENT ON FUNCTION cft_attach_embeddings(regclass, name, name, regclass) IS
 'says which columns of a table hold the embeddings of the entities of an edges table; owner only';
+
+CREATE FUNCTION cftrag_internal.cft_attach_words(words regclass, word name, class name, edges regclass)
+RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    forest regclass := (SELECT a.edges FROM cftrag_internal.cft_attached(cft_attach_words.edges) AS a);
+    missed record;
+BEGIN
+    IF num_nulls(words, word, class) > 0 THEN
+        RAISE EXCEPTION 'words, word and class must not be null' USING ERRCODE = 'null_value_not_allowed';
+    END IF;
+    IF word = class THEN
+        RAISE EXCEPTION 'word and class must be different columns' USING ERRCODE = 'duplicate_column';
+    END IF;
+    -- Already attached like this: there is nothing to do, and no lock to wait for.
+    IF jsonb_build_object('word', word, 'class', class)
+           = ALL (SELECT r.columns FROM cftrag_internal.cft_registered('cftrag_internal.cft_word_classes()', NULL, forest) AS r WHERE r.relation = words)
+       AND EXISTS (SELECT FROM cftrag_internal.cft_registered('cftrag_internal.cft_word_classes()', NULL, forest) AS r WHERE r.relation = words) THEN
+        RETURN;
+    END IF;
+    PERFORM cftrag_internal.cft_set_columns(words, forest, 'cftrag_internal.cft_word_classes()', ARRAY[word, class], '{word,class}');
+    EXECUTE format('SELECT count(*), min(z.word) FROM (SELECT %s AS word FROM %s AS r) AS z WHERE z.word <> lower(z.word) OR z.word LIKE ''%% %%''',
+                   cftrag_internal.cft_as_text('r.' || quote_ident(word), words, word), words) INTO missed;
+    IF missed.count > 0 THEN
+        RAISE NOTICE 'of the words of table %, % are found in no text', words, missed.count
+            USING DETAIL = format('One is "%s": it has capitals or blanks.', missed.min),
+                  HINT = 'Write single words, in lower case: texts are compared without case. Expressions of several words are aliases (cft_attach_aliases).';
+    END IF;
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_attach_words(regclass, name, name, regclass) IS 'what cft_attach_words calls';
+
+CREATE FUNCTION cft_attach_words(words regclass, word name DEFAULT 'word', class name DEFAULT 'class', edges regclass DEFAULT NULL)
+RETURNS void LANGUAGE sql VOLATILE
+BEGIN ATOMIC SELECT cftrag_internal.cft_attach_words($1, $2, $3, cftrag_internal.cft_meant_edges($4)); END;
+COMMENT ON FUNCTION cft_attach_words(regclass, name, name, regclass) IS
+'says which words may stand for each other in the names of an edges table: those of the same class; texts find the names by either (match: inflected, fuzzy); owner only';
 
 -- The hint that says how to attach a table of documents.
 CREATE FUNCTION cftrag_internal.cft_documents_line(documents regclass)

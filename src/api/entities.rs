@@ -13,7 +13,8 @@ use crate::catalog::attached_table::AttachedTable;
 use crate::error::Fallible;
 use crate::pg::interrupt::ROWS_BETWEEN_CHECKS;
 use crate::serve::asked::{Question, matching};
-use crate::serve::mentions::{Tables, form, give_back, workspace};
+use crate::serve::mentions::{form, give_back, workspace};
+use crate::serve::tables::Tables;
 use crate::serve::within;
 use crate::serve::within::Within;
 use pgrx::prelude::*;
@@ -67,7 +68,7 @@ fn cft_first_mentions(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 }
 
 fn answer(call: &Call, rows: Rows, question: Question) -> Fallible<()> {
-    let tables = Tables::open(call.function(), call.oid(1))?;
+    let tables = Tables::open(call.function(), call.oid(1), question.matching)?;
     let mut found = workspace();
     if tables.find(&question, &mut found)? {
         let mut all = list(found.len(), &mut Room::new())?;

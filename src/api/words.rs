@@ -9,7 +9,7 @@ use crate::error;
 use crate::error::Fallible;
 use crate::guc;
 use crate::pg::interrupt::check_interrupts;
-use crate::serve::mentions::as_plain;
+use crate::serve::search::as_plain;
 use crate::serve::tiers;
 use cftrag_core::{FormKind, Interruptible, Language, MOST_BYTES, MOST_WORDS};
 use pgrx::Internal;
@@ -98,7 +98,7 @@ fn language_of(name: &[u8]) -> Language {
 
 /// The form that the rule of that name compares, if it compares one.
 fn kind_of(method: &[u8]) -> Option<FormKind> {
-    tiers::form_of(tiers::named(method)?)
+    tiers::form_named(method)
 }
 
 /// `cft_window_form(words bytea[], method, language)`: the form of normal words of a text that the rule compares with that of a name; NULL if it compares none

@@ -20,3 +20,4 @@ pub mod side_table;
 pub mod statement;
 pub mod trigger_ddl;
 pub mod trust;
+pub mod word_tables;

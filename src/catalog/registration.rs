@@ -62,6 +62,8 @@ thread_local! {
     static NAMES_OF: Cached<pg_sys::Oid, [pg_sys::Oid; 2]> = const { Cached::new(1, invalidation::never) };
     /// (cft_capture, the trigger function of documents in its schema)
     static DOCUMENTS: Cached<pg_sys::Oid, pg_sys::Oid> = const { Cached::new(1, invalidation::never) };
+    /// (cft_capture, the function that marks tables of words in its schema)
+    static WORDS: Cached<pg_sys::Oid, pg_sys::Oid> = const { Cached::new(1, invalidation::never) };
     /// (a function of ours, the trigger functions of its extension): while a function runs, its OID cannot pass to
     /// another extension.
     static FUNCTIONS: Cached<pg_sys::Oid, Functions> = const { Cached::new(1, invalidation::never) };
@@ -89,6 +91,13 @@ impl Functions {
         found
     }
 
+    /// The function of the triggers that mark tables of word classes.
+    pub fn words(self) -> pg_sys::Oid {
+        let find = || Ok::<_, Infallible>(internal_function(c"cft_word_classes", &[]));
+        let Ok(found) = WORDS.with(|last| last.get(self.capture, find));
+        found
+    }
+
     /// The functions of the triggers that mark tables of aliases, and of labels.
     pub fn names_of(self) -> [pg_sys::Oid; 2] {
         let find = || Ok::<_, Infallible>([c"cft_alias_of", c"cft_label_of"].map(|name| internal_function(name, &[])));
@@ -100,6 +109,7 @@ impl Functions {
     pub fn of_belonging(self) -> Vec<pg_sys::Oid> {
         let others = [c"cft_document_entities", c"cft_entity_embeddings", c"cft_summaries", c"cft_summary_documents"];
         let mut all = self.names_of().to_vec();
+        all.push(self.words());
         all.extend(others.map(|name| internal_function(name, &[])));
         all
     }

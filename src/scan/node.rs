@@ -16,8 +16,9 @@ use crate::scan::function::{Function, MOST_ARGUMENTS};
 use crate::scan::tuple_slot::Columns;
 use crate::scan::{Methods, arguments, explain, function, tuple_slot};
 use crate::serve::asked::{Question, Reach};
-use crate::serve::mentions::{Found, Tables};
+use crate::serve::mentions::Found;
 use crate::serve::sink::Sink;
+use crate::serve::tables::Tables;
 use crate::serve::walk::Served;
 use crate::serve::{answer, asked, mentions, sink, walk};
 use cftrag_core::Walk;
@@ -372,7 +373,7 @@ impl Scan {
         edges: Option<pg_sys::Oid>,
     ) -> Answer {
         let text = question.text();
-        let tables = Tables::open(self.oid, edges).unwrap_or_report();
+        let tables = Tables::open(self.oid, edges, question.matching).unwrap_or_report();
         let mut found = mentions::workspace();
         if tables.find(&question, &mut found).unwrap_or_report() {
             found.spell(text, self.columns.has_mention()).unwrap_or_report();

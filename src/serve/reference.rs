@@ -24,7 +24,10 @@ use crate::pg::invalidation::Cached;
 use crate::serve::asked::{Question, Reach};
 use crate::serve::plans::{Planning, Value, execute, run_into};
 use crate::serve::sink::{Relative, Sibling, Sink, Take};
+use crate::serve::synonyms;
+use crate::serve::tables::Tables;
 use crate::serve::tiers;
+use crate::serve::tiers::Rule;
 use cftrag_core::{Method, NoRoom};
 use pgrx::pg_sys;
 use std::convert::Infallible;
@@ -333,16 +336,11 @@ pub fn roots(
     Ok(())
 }
 
-/// Answers cft_entities by its definition (sql/entities.sql). `aliases` and `labels`: tables of names.
-pub fn entities(
-    of: &AttachedTable,
-    aliases: &[AttachedTable],
-    labels: Option<&AttachedTable>,
-    question: &Question,
-    rows: Rows,
-) {
+/// Answers cft_entities by its definition (sql/entities.sql).
+pub fn entities(tables: &Tables, question: &Question, rows: Rows) {
+    let (of, labels) = (&tables.edges, tables.labels.as_ref());
     let none = || "SELECT NULL::pg_catalog.text, NULL::pg_catalog.text WHERE false".to_string();
-    let also: Vec<_> = aliases.iter().map(|of| pairs(Source::of(of), Pair::NameFirst)).collect();
+    let also: Vec<_> = tables.aliases.iter().map(|of| pairs(Source::of(of), Pair::NameFirst)).collect(); // bounded: attached tables
     let from = labelled(of, labels);
     let named = match from {
         Some(labels) => pairs(labels, Pair::EntityFirst),
@@ -368,10 +366,15 @@ pub fn entities(
     values.push(("{language}", of.registration.language().name().to_string()));
     let template = if question.within.is_some() { ENTITIES.replace("--within", "") } else { ENTITIES.to_string() };
     let template = if question.once { template.replace("--once", "") } else { template };
-    let template = with_rules(&template, tiers::rules(question.matching));
+    // A word that does not become UTF-8 is in no text.
+    let is_wanted = "CASE WHEN cftrag_internal.cft_form({word}) IS NOT NULL THEN pg_catalog.convert_to({word}, 'UTF8') END \
+                     OPERATOR(pg_catalog.=) ANY (SELECT w.form FROM normal AS w UNION ALL SELECT w.normal FROM normal AS w)";
+    values.push(("{mates}", synonyms::pairs(&tables.words, is_wanted)));
+    let template = with_rules(&template, &tiers::rules(question.matching, !tables.words.is_empty()));
     let sql = fill(&lines(&template, from.is_some(), question.trees.is_some()), &values);
-    let mut all = tables(of, labels);
-    all.extend(aliases.iter().map(|of| &of.table));
+    let mut all = self::tables(of, labels);
+    all.extend(tables.aliases.iter().map(|of| &of.table));
+    all.extend(tables.words.iter().map(|of| &of.table));
     let Question { text, trees, within, overlapping, .. } = *question;
     let types = [pg_sys::TEXTOID, pg_sys::BOOLOID, pg_sys::TEXTARRAYOID, pg_sys::TEXTARRAYOID];
     let [trees, within] = [trees, within].map(|names| names.unwrap_or_else(|| text_array(&[])));
@@ -381,12 +384,13 @@ pub fn entities(
 }
 
 /// The definition with the rules for names that a text writes otherwise: the lines that begin with --by and --each once for each of them.
-fn with_rules(template: &str, rules: &[Method]) -> String {
+fn with_rules(template: &str, rules: &[Rule]) -> String {
     let template = if rules.is_empty() { template.to_string() } else { template.replace("--forms", "") };
     let template = template.replace("kept0 /* by the last rule */", &format!("kept{}", rules.len()));
     let has_rules = |line: &&str| line.starts_with("--by ") || line.starts_with("--each ");
-    let each = |(n, method): (usize, &Method)| {
+    let each = |(n, (method, form)): (usize, &Rule)| {
         let kind = match method {
+            Method::Synonym => "--by synonym",
             Method::Abbreviation => "--by abbreviation",
             Method::Typo => "--by typo",
             Method::Coordination => "--by coordination",
@@ -397,7 +401,8 @@ fn with_rules(template: &str, rules: &[Method]) -> String {
         let own = lines.filter_map(|line| line.strip_prefix(kind).or_else(|| line.strip_prefix("--each")));
         let text = own.fold(String::new(), |all, line| all + line + "\n");
         let text = text.replace("{n}", &(n + 1).to_string()).replace("{before}", &n.to_string());
-        text.replace("{method}", tiers::name(*method)).replace("{score}", &method.score().to_string())
+        let text = text.replace("{method}", tiers::name(*method)).replace("{score}", &method.score().to_string());
+        text.replace("{form}", form.map_or("", tiers::name_of))
     };
     let all: String = rules.iter().enumerate().map(each).collect(); // bounded: the rules
     let first = template.lines().position(|line| has_rules(&line));

@@ -22,32 +22,44 @@ const MOST_WORDS: usize = 5;
 /// Bytes of a definition and its places in the tables of [`add_abbreviations`].
 const PER_DEFINITION: usize = 160;
 
-/// The rules for names that are not there as they are, in order.
-pub fn rules(matching: Match) -> &'static [Method] {
-    match matching {
+/// A rule for names that are not there as they are, and the form that it compares; none if it compares none.
+pub type Rule = (Method, Option<FormKind>);
+
+/// The rules, in order. `has_words`: there are words of the same class.
+pub fn rules(matching: Match, has_words: bool) -> Vec<Rule> {
+    use FormKind::{Joined, Misspelled, Part, Unordered};
+    let all: &[Rule] = match matching {
         Match::Exact => &[],
-        Match::Inflected => &[Method::Inflected],
+        Match::Inflected => &[(Method::Inflected, Some(Joined)), (Method::Synonym, Some(Joined))],
         Match::Fuzzy => &[
-            Method::Inflected,
-            Method::Reordered,
-            Method::Abbreviation,
-            Method::Typo,
-            Method::Coordination,
-            Method::Part,
+            (Method::Inflected, Some(Joined)),
+            (Method::Reordered, Some(Unordered)),
+            (Method::Synonym, Some(Joined)),
+            (Method::Synonym, Some(Unordered)),
+            (Method::Abbreviation, None),
+            (Method::Typo, Some(Misspelled)),
+            (Method::Coordination, Some(Joined)),
+            (Method::Part, Some(Part)),
         ],
-    }
+    };
+    all.iter().copied().filter(|rule| has_words || rule.0 != Method::Synonym).collect() // bounded: the rules
 }
 
-/// The form that a rule compares; None if it compares none.
-pub fn form_of(rule: Method) -> Option<FormKind> {
-    match rule {
-        Method::Exact => Some(FormKind::Folded),
-        Method::Inflected | Method::Coordination => Some(FormKind::Joined),
-        Method::Reordered => Some(FormKind::Unordered),
-        Method::Typo => Some(FormKind::Misspelled),
-        Method::Part => Some(FormKind::Part),
-        Method::Abbreviation => None,
-    }
+/// The rule's name by which cft_form and the like know a form.
+pub fn name_of(form: FormKind) -> &'static str {
+    name(match form {
+        FormKind::Folded => Method::Exact,
+        FormKind::Joined => Method::Inflected,
+        FormKind::Unordered => Method::Reordered,
+        FormKind::Misspelled => Method::Typo,
+        FormKind::Part => Method::Part,
+    })
+}
+
+/// The form of that name.
+pub fn form_named(wanted: &[u8]) -> Option<FormKind> {
+    let all = [FormKind::Folded, FormKind::Joined, FormKind::Unordered, FormKind::Misspelled, FormKind::Part];
+    all.into_iter().find(|form| name_of(*form).as_bytes() == wanted)
 }
 
 /// A rule's name.
@@ -55,15 +67,10 @@ pub fn name(method: Method) -> &'static str {
     std::str::from_utf8(&method_with_prefix(method)[4..]).unwrap_or_default()
 }
 
-/// The rule of that name.
-pub fn named(name: &[u8]) -> Option<Method> {
-    let all = [Method::Exact].iter().chain(rules(Match::Fuzzy));
-    all.copied().find(|method| self::name(*method).as_bytes() == name)
-}
-
 static EXACT: Constant<9> = Constant::of(b"....exact");
 static INFLECTED: Constant<13> = Constant::of(b"....inflected");
 static REORDERED: Constant<13> = Constant::of(b"....reordered");
+static SYNONYM: Constant<11> = Constant::of(b"....synonym");
 static ABBREVIATION: Constant<16> = Constant::of(b"....abbreviation");
 static TYPO: Constant<8> = Constant::of(b"....typo");
 static COORDINATION: Constant<16> = Constant::of(b"....coordination");
@@ -75,6 +82,7 @@ pub fn method_with_prefix(method: Method) -> &'static [u8] {
         Method::Exact => &EXACT.0,
         Method::Inflected => &INFLECTED.0,
         Method::Reordered => &REORDERED.0,
+        Method::Synonym => &SYNONYM.0,
         Method::Abbreviation => &ABBREVIATION.0,
         Method::Typo => &TYPO.0,
         Method::Coordination => &COORDINATION.0,

@@ -8,6 +8,7 @@ the longest counts. Loading the dictionary is not timed. A recogniser is importe
 import contextlib
 import csv
 import gzip
+import importlib.util
 import io
 import json
 import os
@@ -244,6 +245,38 @@ def load(connection, edges, names):
         connection.execute(statement)
 
 
+def word_classes():
+    """(word, class) of FastHPOCR's lists: words of one stem, and words that its author takes for the same. None if it is not installed."""
+    found = importlib.util.find_spec("FastHPOCR")
+    if not found:
+        return []
+    rows = []
+    for name in ("base-synonyms", "vocab.clusters.list"):
+        with open(os.path.join(os.path.dirname(found.origin), "resources", name), encoding="utf-8") as file:
+            for n, line in enumerate(file):
+                words = {word.strip().lower() for word in line.split(",")} - {""}
+                rows += [(word, f"{name} {n}") for word in sorted(words) if len(words) > 1]
+    return rows
+
+
+def with_words(connection, texts, gold):
+    rows = word_classes()
+    if not rows:
+        print("| cftrag with classes of words: left out, FastHPOCR is not installed |")
+        return
+    connection.execute("CREATE TABLE words (word text, class text)")
+    with connection.cursor() as cursor, cursor.copy("COPY words FROM STDIN") as copy:
+        for row in rows:
+            copy.write_row(row)
+    for statement in ("CREATE INDEX ON words (word)", "CREATE INDEX ON words (class)", "VACUUM ANALYZE words", "SELECT cft_attach_words('words', edges => 'edges')"):
+        connection.execute(statement)
+    for match in ("inflected", "fuzzy"):
+        query = FIND.format(f", match => '{match}'")
+        mentions, seconds = timed(lambda query=query: connection.execute(query, (texts,)).fetchall())
+        line(f"cftrag, {match}, with FastHPOCR's classes of words", spans(mentions, len(texts)), gold, seconds)
+    connection.execute("SELECT cft_detach('words')")
+
+
 def variants(connection):
     known = {name for (name,) in connection.execute("SELECT name FROM pg_settings")}
     yield "cftrag, exact", "", EXACT
@@ -265,6 +298,7 @@ def measure(connection, names, lists):
         line(label, spans(mentions, len(texts)), gold, seconds)
         plain = plain or mentions
     connection.execute("RESET ALL")
+    with_words(connection, texts, gold)
     for label, levels in ABOVE_OTHERS:
         mentions, seconds = timed(lambda levels=levels: connection.execute(FIND_BELOW.format(FIND.format(EXACT), levels), (texts,)).fetchall())
         line("cftrag, " + label, spans(mentions, len(texts)), gold, seconds)

@@ -53,7 +53,7 @@ pub use recognise::coordination::{Coordination, Coordinations};
 pub use recognise::known::KnownWords;
 pub use recognise::mentions::{Mention, Recogniser, Seek};
 pub use recognise::method::Method;
-pub use recognise::normal_text::NormalText;
+pub use recognise::normal_text::{BESIDE, NormalText};
 pub use recognise::spelling::{is_spelled_otherwise, spelling};
 pub use recognise::text::{Reader, as_utf8};
 pub use records::asked::Asked;

@@ -7,7 +7,7 @@
 //! all distances (documents.rs).
 
 use crate::documents;
-use crate::schema::{TREES, Table};
+use crate::schema::{TREES, Table, WORDS};
 use crate::within;
 
 const REFERENCE: &str = include_str!("../../../sql/reference.sql");
@@ -159,6 +159,7 @@ fn definition(table: &Table, form: Form, question: &str, overlapping: &str, up: 
         .replace("{aliases}", "SELECT NULL::text, NULL::text WHERE false")
         .replace("{named}", &named)
         .replace("{called}", &called)
+        .replace("{mates}", &format!("SELECT a.word, b.word FROM {WORDS} AS a JOIN {WORDS} AS b ON b.class = a.class"))
         .replace("{language}", "english")
         .replace("$1", question)
         .replace("$2", overlapping)
@@ -168,21 +169,24 @@ fn definition(table: &Table, form: Form, question: &str, overlapping: &str, up: 
 
 /// The definition with all rules for names that a text writes otherwise: its lines that begin with --by and --each once for each rule.
 fn with_rules(definition: &str) -> String {
-    const RULES: [(&str, &str, &str); 6] = [
-        ("inflected", "0.95", "--by form"),
-        ("reordered", "0.85", "--by form"),
-        ("abbreviation", "0.9", "--by abbreviation"),
-        ("typo", "0.8", "--by typo"),
-        ("coordination", "0.75", "--by coordination"),
-        ("part", "0.7", "--by part"),
+    // The method, its score, the form that it compares, its lines.
+    const RULES: [(&str, &str, &str, &str); 8] = [
+        ("inflected", "0.95", "inflected", "--by form"),
+        ("reordered", "0.85", "reordered", "--by form"),
+        ("synonym", "0.85", "inflected", "--by synonym"),
+        ("synonym", "0.85", "reordered", "--by synonym"),
+        ("abbreviation", "0.9", "", "--by abbreviation"),
+        ("typo", "0.8", "typo", "--by typo"),
+        ("coordination", "0.75", "inflected", "--by coordination"),
+        ("part", "0.7", "part", "--by part"),
     ];
     let has_rules = |line: &&str| line.starts_with("--by ") || line.starts_with("--each ");
     let mut rules = String::new();
-    for (n, (method, score, kind)) in RULES.iter().enumerate() {
+    for (n, (method, score, form, kind)) in RULES.iter().enumerate() {
         for line in definition.lines().filter(has_rules) {
             let Some(line) = line.strip_prefix(kind).or_else(|| line.strip_prefix("--each")) else { continue };
             let line = line.replace("{n}", &(n + 1).to_string()).replace("{before}", &n.to_string());
-            rules += &(line.replace("{method}", method).replace("{score}", score) + "\n");
+            rules += &(line.replace("{method}", method).replace("{score}", score).replace("{form}", form) + "\n");
         }
     }
     let first = definition.lines().position(|line| has_rules(&line)).expect("the definition has rules");
@@ -205,7 +209,7 @@ fn sides(table: &Table, form: Form, entities: &str, up: &str, down: &str) -> (St
         let (question, matching) = match form {
             Form::MentionsOtherwise => (
                 format!(
-                    "replace(replace({question} || ' and the bare oaks (BO), BO', 'oaks', 'oak'), 'bare', 'baree') || '; bare or old oaks, elm'"
+                    "replace(replace({question} || ' and the bare oaks (BO), BO', 'oaks', 'oak'), 'bare', 'baree') || '; bare or old oaks, elm; naked oak of old trees'"
                 ),
                 "fuzzy",
             ),

@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::check::literal;
 use crate::model::Need;
-use crate::schema::{TREES, Table};
+use crate::schema::{TREES, Table, WORDS, WORDS_OF_CLASSES};
 
 /// Parts run one after the other until one fails.
 #[derive(Clone, Debug)]
@@ -119,8 +119,16 @@ fn insert(rng: &mut ChaCha8Rng, table: &Table) -> String {
         }
         _ => String::new(),
     };
+    // Rows of words are inserted only: nobody waits for one.
+    let with_word = match one_in(rng, 12) {
+        true => {
+            let word = WORDS_OF_CLASSES.choose(rng).expect("not empty");
+            format!("WITH w AS (INSERT INTO {WORDS} VALUES ('{word}', {})) ", rng.random_range(1..4))
+        }
+        false => String::new(),
+    };
     format!(
-        "INSERT INTO {} ({}) VALUES {}{conflict}{returning}",
+        "{with_word}INSERT INTO {} ({}) VALUES {}{conflict}{returning}",
         table.qualified(),
         table.columns(),
         rows(rng, table, most)

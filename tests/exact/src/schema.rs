@@ -81,6 +81,9 @@ const SPECIAL: [&str; 19] = [
     "Oaks & elms",
 ];
 const LONG: usize = 300;
+/// Words that stand for each other in the names of all tables.
+pub const WORDS: &str = "exact.words";
+pub const WORDS_OF_CLASSES: [&str; 4] = ["bare", "naked", "old", "elms"];
 const NAMES: usize = 30;
 pub const TREES: [Option<&str>; 4] = [None, Some("oak"), Some("Ash"), Some("")];
 
@@ -126,6 +129,7 @@ impl Table {
             [self.tree, own_label].map(|name| name.map_or("NULL".to_string(), |name| format!("'{name}'")));
         let edges = self.qualified();
         let mut sql = format!("SELECT cft_attach('{edges}', '{}', '{}', {tree}, {label})", self.parent, self.child);
+        sql += &format!("; SELECT cft_attach_words('{WORDS}', edges => '{edges}')");
         if let (Some(labels), Some(label)) = (self.label_table, self.label) {
             sql += &format!("; SELECT cft_attach_labels('{labels}', 'id', '{label}', '{edges}')");
         }
@@ -199,6 +203,10 @@ CREATE TABLE exact.edges_b (
 ALTER TABLE exact.edges_b DROP COLUMN dead;
 CREATE UNIQUE INDEX edges_b_key ON exact.edges_b (forest, above, below) NULLS NOT DISTINCT;
 CREATE INDEX ON exact.edges_b (below);
+
+CREATE TABLE exact.words (word text, class int) WITH (autovacuum_enabled = false);
+INSERT INTO exact.words VALUES ('bare', 1), ('naked', 1), ('oak', 2), ('tree', 2);
+GRANT SELECT ON exact.words TO exact_reader;
 
 CREATE TABLE exact.names_c (id int PRIMARY KEY, name text GENERATED ALWAYS AS ('name ' || id % 7) STORED) WITH (autovacuum_enabled = false);
 INSERT INTO exact.names_c SELECT generate_series(1, 30);

@@ -20,6 +20,8 @@ INSERT INTO data.names VALUES ('leaf', '[1,0]'), ('root', '[0,1]');
 CREATE TABLE data.akas (alias text, entity text);
 INSERT INTO data.akas VALUES ('blade', 'leaf');
 CREATE TABLE data.labels (entity text, label text);
+CREATE TABLE data.words (word text, class text);
+INSERT INTO data.words VALUES ('blade', 'l'), ('leaf', 'l');
 CREATE TABLE data.sums (entity text, summary text);
 CREATE TABLE data.pairs (entity text, document_id int);
 INSERT INTO data.pairs VALUES ('leaf', 1);
@@ -36,6 +38,7 @@ public.cft_attach_documents('data.docs'::regclass, 'id'::name, 'body'::name, 'em
 public.cft_attach_embeddings('data.names'::regclass, 'entity'::name, 'embedding'::name, 'data.edges'::regclass)
 public.cft_attach_aliases('data.akas'::regclass, 'alias'::name, 'entity'::name, 'data.edges'::regclass, NULL::text)
 public.cft_attach_labels('data.labels'::regclass, 'entity'::name, 'label'::name, 'data.edges'::regclass, NULL::text)
+public.cft_attach_words('data.words'::regclass, 'word'::name, 'class'::name, 'data.edges'::regclass)
 public.cft_context('leaf'::text, 3::int, 1::int, 'data.edges'::regclass, NULL::text[])
 public.cft_context('{leaf,root}'::text[], 3::int, 1::int, 'data.edges'::regclass, NULL::text[])
 public.cft_context_text('leaf'::text, 3::int, 1::int, 'data.edges'::regclass, NULL::text[], NULL::text)

@@ -33,7 +33,7 @@ pub(crate) struct Traits {
 }
 
 impl Traits {
-    fn of(language: Language, normal: &[u8]) -> Traits {
+    pub(crate) fn of(language: Language, normal: &[u8]) -> Traits {
         Traits {
             is_content: !normal::is_function_word(language, normal),
             is_rare: may_be_misspelled(language, normal),

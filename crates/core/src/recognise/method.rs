@@ -12,6 +12,8 @@ pub enum Method {
     Inflected,
     /// The words of the name in another order.
     Reordered,
+    /// A word of the name has another one of its class in its place, by a table of words.
+    Synonym,
     /// An abbreviation that the text defines behind the name.
     Abbreviation,
     /// The name with an error of typing in one of its words.
@@ -41,7 +43,7 @@ impl Method {
             Method::Exact => 1.0,
             Method::Inflected => 0.95,
             Method::Abbreviation => 0.9,
-            Method::Reordered => 0.85,
+            Method::Reordered | Method::Synonym => 0.85,
             Method::Typo => 0.8,
             Method::Coordination => 0.75,
             Method::Part => 0.7,

@@ -1,15 +1,19 @@
 //! The normal words of a whole text: made once, and read by every recogniser that looks for other forms of names.
 
+use std::ops::Range;
+
 use crate::folded::normal::Language;
 use crate::folded::normaliser::{Normaliser, Traits};
 use crate::folded::pieces::Words;
-use crate::folded::words::{self, fold};
+use crate::folded::words::{self, TOO_LONG, fold};
 use crate::memory::casts::{index, word as place};
 use crate::memory::interruptible::{Interruptible, PER_STEP};
 use crate::memory::limit::{NoRoom, some_is_left};
 
 /// Words and letters for which memory is asked at a time, at least.
 const MORE: usize = 64;
+/// Words before and behind one that is replaced.
+pub const BESIDE: usize = 7;
 /// Larger amounts are taken only if the system has some memory left for other uses.
 const LARGE: usize = 1 << 16;
 
@@ -129,6 +133,53 @@ impl NormalText {
 
     pub(crate) fn letters(&self) -> &[u8] {
         &self.letters
+    }
+
+    /// The words: where each is in the text, in bytes, and its letters.
+    pub fn all(&self) -> impl ExactSizeIterator<Item = (Range<usize>, &[u8])> {
+        self.words.iter().map(|word| (index(word.from)..index(word.to), self.letters_of(*word)))
+    }
+
+    /// Makes it empty; what is appended to it is in that text's language.
+    pub fn begin_like(&mut self, text: &NormalText) {
+        self.normaliser.speak(text.language());
+        self.letters.clear();
+        self.words.clear();
+    }
+
+    /// Appends up to [`BESIDE`] words before and behind a word of a text, with `other`, a normal word, in its place; and a
+    /// word that no name has, so that no name goes on in what is appended next. Takes at most `limit` bytes.
+    ///
+    /// # Errors
+    /// If it would take more, or more than is available.
+    pub fn append_with(
+        &mut self,
+        text: &NormalText,
+        word: usize,
+        other: &[u8],
+        limit: usize,
+    ) -> Result<(), NoRoom> {
+        let all = &text.words[word.saturating_sub(BESIDE)..];
+        let before = word.min(BESIDE);
+        for (n, &place) in all.iter().take(before + 1 + BESIDE).enumerate() {
+            if n == before {
+                let traits = Traits::of(self.language(), other);
+                self.push(NormalWord { traits, ..place }, other, limit)?;
+            } else {
+                self.push(place, text.letters_of(place), limit)?;
+            }
+        }
+        let end = NormalWord { traits: Traits::of(self.language(), TOO_LONG), ..text.words[word] };
+        self.push(end, TOO_LONG, limit)
+    }
+
+    fn push(&mut self, place: NormalWord, letters: &[u8], limit: usize) -> Result<(), NoRoom> {
+        self.make_room(letters.len(), limit)?;
+        let at = self.letters.len();
+        self.letters.extend_from_slice(letters);
+        let (at, end) = (self::place(at), self::place(self.letters.len()));
+        self.words.push(NormalWord { at, end, ..place });
+        Ok(())
     }
 }
 

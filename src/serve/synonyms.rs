@@ -1,0 +1,113 @@
+//! What a text says with other words of the same class in place of its own, by the tables of cft_attach_words: "kidney failure" for "renal failure".
+
+#![expect(unsafe_code, reason = "reads rows of SPI")]
+
+use crate::call::fmgr::{text_array_of, text_bytes};
+use crate::call::work_memory;
+use crate::call::work_memory::Room;
+use crate::catalog::column_sql::text_of;
+use crate::catalog::edges_table::EdgesTable;
+use crate::catalog::name;
+use crate::catalog::statement::Statement;
+use crate::catalog::word_tables::WordTable;
+use crate::error;
+use crate::error::Fallible;
+use crate::serve::plans::execute;
+use cftrag_core::{Interruptible, NormalText};
+use pgrx::pg_sys;
+use std::collections::{BTreeSet, HashMap};
+
+/// Words of a class that stand for each other: the first ones by bytes.
+const MOST_OF_CLASS: usize = 32;
+
+/// Words of a text that are looked up at a time.
+const TOGETHER: usize = 512;
+
+/// Bytes of a word beside its letters, in the tables of [`replace`].
+const EACH: usize = 160;
+
+/// A query for (word, mate): the words of the tables for which `is_wanted`, a condition on {word}, is true, each with the words of its classes.
+pub fn pairs(tables: &[WordTable], is_wanted: &str) -> String {
+    let of = |of: &WordTable| {
+        let (word, class) = (text_of(&of.table, &of.word), class_of(of));
+        let (from, c) = (of.table.qualified(), "COLLATE pg_catalog.\"C\"");
+        let is_wanted = is_wanted.replace("{word}", &word);
+        format!(
+            "SELECT a.word, m.mate \
+               FROM (SELECT DISTINCT {word} {c} AS word, {class} AS class FROM {from} AS r WHERE {is_wanted}) AS a \
+              CROSS JOIN LATERAL (SELECT DISTINCT {word} {c} AS mate FROM {from} AS r \
+                                   WHERE {class} OPERATOR(pg_catalog.=) a.class AND {word} IS NOT NULL ORDER BY 1 LIMIT {MOST_OF_CLASS}) AS m"
+        )
+    };
+    tables.iter().map(of).collect::<Vec<_>>().join(" UNION ALL ") // bounded: attached tables
+}
+
+/// The column of classes in a type that has an operator =: its own, so that a plain index on it can be used, or text.
+fn class_of(of: &WordTable) -> String {
+    let keys = [pg_sys::INT2OID, pg_sys::INT4OID, pg_sys::INT8OID, pg_sys::UUIDOID].map(u32::from);
+    match of.table.column(&of.class) {
+        Some(column) if keys.contains(&column.type_oid) => format!("r.{}", name::quote(&of.class)),
+        _ => text_of(&of.table, &of.class),
+    }
+}
+
+/// Reads into `to`, for each word of the text and each other word of its class, the words around it with that one in its place. `read` is the text that the
+/// normal words are of. 53400, 53200 (memory); the errors of a SELECT of the tables.
+pub fn replace(
+    read: &str,
+    text: &NormalText,
+    tables: &[WordTable],
+    to: &mut NormalText,
+    work: &mut Interruptible<'_>,
+) -> Fallible<()> {
+    to.begin_like(text);
+    let opened: Vec<&EdgesTable> = tables.iter().map(|of| &of.table).collect(); // bounded: attached tables
+    let statement = Statement::over(&pairs(tables, "{word} OPERATOR(pg_catalog.=) ANY ($1)"), &opened);
+    let mut folded: Vec<Vec<u8>> = Vec::new();
+    let mut first = 0;
+    while first < text.all().len() {
+        let mut room = Room::new();
+        let words = || text.all().skip(first).take(TOGETHER);
+        folded.clear();
+        let mut keys: BTreeSet<&[u8]> = BTreeSet::new(); // bounded: by the words of a slice
+        for (place, normal) in words() {
+            work.step();
+            room.take(place.len() * 4 + EACH)?;
+            let mut form = Vec::new();
+            cftrag_core::fold(&read[place], &mut form);
+            folded.push(form);
+            keys.insert(normal);
+        }
+        keys.extend(folded.iter().map(Vec::as_slice));
+        keys.retain(|key| str::from_utf8(key).is_ok());
+        let keys = text_array_of(keys.iter().copied().map(Some));
+        let mut mates: HashMap<Vec<u8>, BTreeSet<Vec<u8>>> = HashMap::new(); // bounded: `room` has each
+        let mut done = Ok(());
+        execute(&statement, [pg_sys::TEXTARRAYOID], [keys], None, |rows| {
+            done = (0..rows.numvals as usize).try_for_each(|n| {
+                work.step();
+                // SAFETY: `numvals` rows of two texts, of which neither is NULL.
+                let [word, mate] = [1, 2].map(|column| unsafe {
+                    text_bytes(pg_sys::SPI_getbinval(*rows.vals.add(n), rows.tupdesc, column, &mut false))
+                });
+                // A class has single words.
+                let normal = cftrag_core::normal_words(text.language(), mate).filter(|words| !words.contains(&b' '));
+                let Some(normal) = normal else { return Ok(()) };
+                room.take(word.len() + normal.len() + EACH)?;
+                mates.entry(word.to_vec()).or_default().insert(normal); // bounded: `room` has it
+                Ok(())
+            });
+        });
+        done?;
+        for (n, (_, normal)) in words().enumerate() {
+            let [of_form, of_normal] = [&folded[n][..], normal].map(|key| mates.get(key).into_iter().flatten());
+            let others: BTreeSet<&[u8]> = of_form.chain(of_normal).map(Vec::as_slice).collect(); // bounded: two classes' words
+            for other in others.into_iter().filter(|other| *other != normal) {
+                work.steps(2 * cftrag_core::BESIDE);
+                to.append_with(text, first + n, other, work_memory::limit()).map_err(error::no_room)?;
+            }
+        }
+        first += TOGETHER;
+    }
+    Ok(())
+}
