@@ -33,10 +33,13 @@ pub fn pairs(tables: &[WordTable], is_wanted: &str) -> String {
         let (from, c) = (of.table.qualified(), "COLLATE pg_catalog.\"C\"");
         let is_wanted = is_wanted.replace("{word}", &word);
         format!(
-            "SELECT a.word, m.mate \
-               FROM (SELECT DISTINCT {word} {c} AS word, {class} AS class FROM {from} AS r WHERE {is_wanted}) AS a \
-              CROSS JOIN LATERAL (SELECT DISTINCT {word} {c} AS mate FROM {from} AS r \
-                                   WHERE {class} OPERATOR(pg_catalog.=) a.class AND {word} IS NOT NULL ORDER BY 1 LIMIT {MOST_OF_CLASS}) AS m"
+            "(WITH asked AS MATERIALIZED (SELECT DISTINCT {word} {c} AS word, {class} AS class FROM {from} AS r WHERE {is_wanted}) \
+              SELECT a.word, m.mate \
+                FROM asked AS a \
+                JOIN (SELECT k.class, l.mate FROM (SELECT DISTINCT a.class FROM asked AS a) AS k \
+                       CROSS JOIN LATERAL (SELECT DISTINCT {word} {c} AS mate FROM {from} AS r \
+                                            WHERE {class} OPERATOR(pg_catalog.=) k.class AND {word} IS NOT NULL ORDER BY 1 LIMIT {MOST_OF_CLASS}) AS l) AS m \
+                  ON m.class OPERATOR(pg_catalog.=) a.class)"
         )
     };
     tables.iter().map(of).collect::<Vec<_>>().join(" UNION ALL ") // bounded: attached tables
