@@ -21,6 +21,7 @@
 -- {mates} is a query for (word, mate): words of the text, as they are or in their normal form, and the words of their classes.
 -- cft_definitions(text) are the abbreviations that the text defines, cft_coordinations(text) the names that it joins (crates/core/src/recognise);
 -- cft_parts(name) are the parts of a name that lists several things (crates/core/src/folded/parts.rs).
+-- Lines that begin with --narrow are used if of several entities of one name those count that the text means, with those that begin with --forms.
 -- Lines that begin with --label are used if there is a column of labels, those with --no label if there is none.
 -- Lines that begin with --trees are used if trees are given: only entities with a row in one of them count; a NULL in $3 stands for rows without a tree.
 -- Lines that begin with --within are used if within is given: only those entities and what is below them count.
@@ -245,6 +246,46 @@ kept0(start, stop, entity, via_alias, method, score) AS MATERIALIZED (
 --each     SELECT k.* FROM kept{before} AS k
 --each      WHERE NOT EXISTS (SELECT FROM chosen{n} AS c WHERE c.start OPERATOR(pg_catalog.<=) k.start AND k.stop OPERATOR(pg_catalog.<=) c.stop)
 --each )
+-- Of the entities of one window (namesakes) those count of which the text names most ancestors, other than where it first names the entity; of these,
+-- those whose ancestors are called by most of its other words: not by function words, nor by words of that window.
+--narrow , namesake(entity) AS MATERIALIZED (
+--narrow     SELECT DISTINCT k.entity FROM kept0 /* by the last rule */ AS k
+--narrow      WHERE EXISTS (SELECT FROM kept0 /* by the last rule */ AS o WHERE o.start OPERATOR(pg_catalog.=) k.start AND o.stop OPERATOR(pg_catalog.=) k.stop AND o.entity OPERATOR(pg_catalog.<>) k.entity)
+--narrow ),
+--narrow first(entity, start, stop) AS MATERIALIZED (
+--narrow     SELECT DISTINCT ON (k.entity) k.entity, k.start, k.stop FROM kept0 /* by the last rule */ AS k ORDER BY k.entity, k.start, k.stop DESC
+--narrow ),
+--narrow up(entity, ancestor, tree, depth) AS (
+--narrow     SELECT n.entity, {parent} COLLATE pg_catalog."C", {tree} COLLATE pg_catalog."C", 1
+--narrow       FROM namesake AS n JOIN {edges} AS r ON {child} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) n.entity AND {parent} IS NOT NULL
+--narrow --trees AND ({tree} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) ANY (SELECT t.tree FROM pg_catalog.unnest($3) AS t(tree)) OR {tree} IS NULL AND EXISTS (SELECT FROM pg_catalog.unnest($3) AS t(tree) WHERE t.tree IS NULL))
+--narrow     UNION
+--narrow     SELECT u.entity, {parent} COLLATE pg_catalog."C", u.tree, u.depth OPERATOR(pg_catalog.+) 1
+--narrow       FROM up AS u JOIN {edges} AS r ON {child} COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) u.ancestor AND {parent} IS NOT NULL
+--narrow        AND ({tree} IS NULL) OPERATOR(pg_catalog.=) (u.tree IS NULL) AND COALESCE({tree}, '') COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) COALESCE(u.tree, '')
+--narrow      WHERE u.depth OPERATOR(pg_catalog.<) 1000
+--narrow ),
+--narrow above(entity, ancestor) AS MATERIALIZED (SELECT DISTINCT u.entity, u.ancestor FROM up AS u WHERE u.ancestor OPERATOR(pg_catalog.<>) u.entity),
+--narrow scored(entity, named, said) AS MATERIALIZED (
+--narrow     SELECT n.entity,
+--narrow            (SELECT pg_catalog.count(*) FROM above AS u JOIN first AS a ON a.entity OPERATOR(pg_catalog.=) u.ancestor JOIN first AS e ON e.entity OPERATOR(pg_catalog.=) u.entity
+--narrow              WHERE u.entity OPERATOR(pg_catalog.=) n.entity AND NOT (a.start OPERATOR(pg_catalog.=) e.start AND a.stop OPERATOR(pg_catalog.=) e.stop)),
+--narrow            (SELECT pg_catalog.count(DISTINCT w.normal)
+--narrow               FROM above AS u
+--narrow              CROSS JOIN LATERAL pg_catalog.unnest(cftrag_internal.cft_normal_words(
+--narrow --label (SELECT pg_catalog.min({label} COLLATE pg_catalog."C") FILTER (WHERE {label} OPERATOR(pg_catalog.<>) '') FROM (SELECT u.ancestor) AS u(name) JOIN {labels} AS r ON {is_labelled})
+--narrow --no label u.ancestor
+--narrow                    , '{language}')) AS x(word)
+--narrow               JOIN normal AS w ON w.normal OPERATOR(pg_catalog.=) x.word AND cftrag_internal.cft_window_form(ARRAY[w.normal, w.normal], 'reordered', '{language}') IS NOT NULL
+--narrow              WHERE u.entity OPERATOR(pg_catalog.=) n.entity
+--narrow                AND NOT EXISTS (SELECT FROM first AS e JOIN normal AS i ON i.start OPERATOR(pg_catalog.>=) e.start AND i.start OPERATOR(pg_catalog.<) e.stop
+--narrow                                 WHERE e.entity OPERATOR(pg_catalog.=) n.entity AND i.normal OPERATOR(pg_catalog.=) w.normal))
+--narrow       FROM namesake AS n
+--narrow ),
+--narrow ranked(start, stop, entity, place) AS MATERIALIZED (
+--narrow     SELECT k.start, k.stop, k.entity, pg_catalog.rank() OVER (PARTITION BY k.start, k.stop ORDER BY COALESCE(s.named, 0) DESC, COALESCE(s.said, 0) DESC)
+--narrow       FROM kept0 /* by the last rule */ AS k LEFT JOIN scored AS s ON s.entity OPERATOR(pg_catalog.=) k.entity
+--narrow )
 SELECT
 --once DISTINCT ON (m.entity)
        m.entity, pg_catalog.substr($1, m.start, m.stop OPERATOR(pg_catalog.-) m.start), m.start, m.stop OPERATOR(pg_catalog.-) m.start, m.via_alias
@@ -252,6 +293,7 @@ SELECT
 --no label , NULL::pg_catalog.text
        , m.method, m.score
   FROM kept0 /* by the last rule */ AS m
+--narrow WHERE EXISTS (SELECT FROM ranked AS k WHERE k.place OPERATOR(pg_catalog.=) 1 AND k.start OPERATOR(pg_catalog.=) m.start AND k.stop OPERATOR(pg_catalog.=) m.stop AND k.entity OPERATOR(pg_catalog.=) m.entity)
  ORDER BY
 --once m.entity,
        m.start, m.stop DESC, m.entity

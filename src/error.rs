@@ -502,23 +502,6 @@ pub fn no_order(column: &str, type_name: &str) -> ErrorReport {
     .set_hint("Use a column of one of the server's own types that has an order, an integer for example.")
 }
 
-/// A call of cft_attach gives both `label` and `ids`, or `ids` though that table has the labels.
-pub fn labels_and_ids(labels: Option<&str>) -> ErrorReport {
-    let (message, hint) = match labels {
-        None => ("\"label\" and \"ids\" exclude each other".into(), None),
-        Some(labels) => {
-            let hint = "Leave \"ids\" out, or detach the table of labels with cft_detach.";
-            (format!("\"ids\" is given, but table \"{labels}\" has the labels of the entities"), Some(hint))
-        }
-    };
-    let report = report(Code::ERRCODE_INVALID_PARAMETER_VALUE, message)
-        .set_detail("Texts name entities either by labels or by ids.");
-    match hint {
-        Some(hint) => report.set_hint(hint),
-        None => report,
-    }
-}
-
 /// The NOTICE that texts will not find integer ids. `line` is a call of cft_attach; if `has_label`, it names a column
 /// of labels that the table has.
 pub fn notice_not_in_texts(table: &str, line: &str, has_label: bool) {

@@ -28,7 +28,7 @@ CREATE FUNCTION cft_attach(edges regclass, parent name DEFAULT 'parent', child n
 RETURNS void LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000
 AS 'MODULE_PATHNAME', 'cft_attach_wrapper';
 COMMENT ON FUNCTION cft_attach(regclass, name, name, name, name, name, boolean, text) IS
-'creates the triggers that keep an image of an edges table (parent, child[, tree][, label of the child]) in shared memory; owner only. sort: orders siblings. ids: texts name entities by integer ids. language: by its rules texts may write names otherwise';
+'creates the triggers that keep an image of an edges table (parent, child[, tree][, label of the child]) in shared memory; owner only. sort: orders siblings. ids: texts name entities by their ids, too, though they are integers or have labels. language: by its rules texts may write names otherwise';
 
 CREATE FUNCTION cftrag_internal.cft_detach_edges(relation regclass)
 RETURNS boolean LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE COST 1000
@@ -94,12 +94,12 @@ AS 'MODULE_PATHNAME', 'cft_one_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_one(text, regclass) IS 'an array of that entity, for a function of one that calls the function of many';
 
 CREATE FUNCTION cft_entities(question text, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, within text[] DEFAULT NULL, overlapping boolean DEFAULT false,
-    match text DEFAULT NULL)
+    match text DEFAULT NULL, narrow boolean DEFAULT false)
 RETURNS SETOF cft_mention
 LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 10 SUPPORT cftrag_internal.cft_entities_support
 AS 'MODULE_PATHNAME', 'cft_entities_wrapper';
-COMMENT ON FUNCTION cft_entities(text, regclass, text[], text[], boolean, text) IS
-'entities that occur in a text, of all trees or of these, of all or of those within some, leftmost and longest first, or all of them (overlapping), as they are written or otherwise (match: exact, inflected, fuzzy; NULL: cftrag.match); start and length count characters, from 1';
+COMMENT ON FUNCTION cft_entities(text, regclass, text[], text[], boolean, text, boolean) IS
+'entities that occur in a text, of all trees or of these, of all or of those within some, leftmost and longest first, or all of them (overlapping), as they are written or otherwise (match: exact, inflected, fuzzy; NULL: cftrag.match), of several of one name those that the text means (narrow); start and length count characters, from 1';
 
 CREATE FUNCTION cftrag_internal.cft_those(names text[], edges regclass, trees text[], within text[]) RETURNS text[]
 LANGUAGE c STABLE PARALLEL SAFE COST 200

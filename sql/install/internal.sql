@@ -19,17 +19,17 @@ AS 'MODULE_PATHNAME', 'cft_context_parts_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_context_parts(text[], integer, integer, regclass, text[]) IS 'twin of cft_context_parts';
 
 CREATE FUNCTION cftrag_internal.cft_entities(question text, edges regclass, trees text[] DEFAULT NULL, within text[] DEFAULT NULL, overlapping boolean DEFAULT false,
-    match text DEFAULT NULL)
+    match text DEFAULT NULL, narrow boolean DEFAULT false)
 RETURNS SETOF cft_mention
 LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 10 SUPPORT cftrag_internal.cft_entities_support
 AS 'MODULE_PATHNAME', 'cft_entities_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_entities(text, regclass, text[], text[], boolean, text) IS 'twin of cft_entities';
+COMMENT ON FUNCTION cftrag_internal.cft_entities(text, regclass, text[], text[], boolean, text, boolean) IS 'twin of cft_entities';
 
-CREATE FUNCTION cftrag_internal.cft_first_mentions(question text, edges regclass, trees text[], within text[], match text DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_first_mentions(question text, edges regclass, trees text[], within text[], match text DEFAULT NULL, narrow boolean DEFAULT false)
 RETURNS SETOF cft_mention
 LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 10
 AS 'MODULE_PATHNAME', 'cft_first_mentions_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_first_mentions(text, regclass, text[], text[], text) IS 'of the rows of cft_entities, the first of each entity';
+COMMENT ON FUNCTION cftrag_internal.cft_first_mentions(text, regclass, text[], text[], text, boolean) IS 'of the rows of cft_entities, the first of each entity';
 
 CREATE FUNCTION cftrag_internal.cft_roots(edges regclass, trees text[] DEFAULT NULL)
 RETURNS TABLE(tree text, root text, label text)

@@ -149,7 +149,7 @@ END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_number(text, bigint[], bigint, bigint) IS 'a sentence about an entity''s relatives, with their number instead of their names';
 
 CREATE FUNCTION cftrag_internal.cft_retrieve(question text, embedding vector, k integer, up integer, down integer,
-    budget integer, mode text, edges regclass, trees text[], within text[], documents regclass, chunks integer, filter jsonb, match text)
+    budget integer, mode text, edges regclass, trees text[], within text[], documents regclass, chunks integer, filter jsonb, match text, narrow boolean)
 RETURNS TABLE(source text, entity text, document_id text, rank integer, distance float8, text text, tokens integer, why text)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 20 SET search_path = pg_catalog, pg_temp AS $$
 #variable_conflict use_column
@@ -220,7 +220,7 @@ BEGIN
     IF mode IN ('cft', 'hybrid', 'naive') THEN
         SELECT array_agg(e.entity ORDER BY e.start, e.entity COLLATE "C"),
                array_agg(format('mentioned as "%s"', e.mention) || coalesce(', by the alias "' || e.via_alias || '"', '') ORDER BY e.start, e.entity COLLATE "C") INTO names, whys
-          FROM cftrag_internal.cft_first_mentions(question, edges, trees, within, match) AS e;
+          FROM cftrag_internal.cft_first_mentions(question, edges, trees, within, match, narrow) AS e;
     ELSIF mode IN ('ann_tree', 'ann_graph') THEN
         -- Embeddings of entities have no metadata.
         IF NOT EXISTS (SELECT FROM cftrag_internal.cft_attached(edges) AS f, cftrag_internal.cft_columns('cftrag_internal.cft_entity_embeddings()', NULL, f.edges) AS c WHERE c.other = f.edges) THEN
@@ -354,17 +354,17 @@ BEGIN
            WITH ORDINALITY AS u(source, entity, document_id, rank, distance, text, tokens, why, n)
      WHERE taken IS NULL OR taken[u.n] ORDER BY u.n;
 END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_retrieve(text, vector, integer, integer, integer, integer, text, regclass, text[], text[], regclass, integer, jsonb, text) IS 'what cft_retrieve calls';
+COMMENT ON FUNCTION cftrag_internal.cft_retrieve(text, vector, integer, integer, integer, integer, text, regclass, text[], text[], regclass, integer, jsonb, text, boolean) IS 'what cft_retrieve calls';
 
 CREATE FUNCTION cft_retrieve(question text, embedding vector, k integer DEFAULT 5, chunks integer DEFAULT NULL, up integer DEFAULT 3, down integer DEFAULT 1,
     budget integer DEFAULT NULL, mode text DEFAULT 'cft', edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, within text[] DEFAULT NULL, documents regclass DEFAULT NULL,
-    filter jsonb DEFAULT NULL, match text DEFAULT NULL)
+    filter jsonb DEFAULT NULL, match text DEFAULT NULL, narrow boolean DEFAULT true)
 RETURNS TABLE(source text, entity text, document_id text, rank integer, distance float8, text text, tokens integer, why text)
 LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 20
 BEGIN ATOMIC
-    SELECT f.* FROM cftrag_internal.cft_retrieve($1, $2, $3, $5, $6, $7, $8, cftrag_internal.cft_meant_edges($9), $10, $11, cftrag_internal.cft_meant_documents($12), $4, $13, $14) AS f;
+    SELECT f.* FROM cftrag_internal.cft_retrieve($1, $2, $3, $5, $6, $7, $8, cftrag_internal.cft_meant_edges($9), $10, $11, cftrag_internal.cft_meant_documents($12), $4, $13, $14, $15) AS f;
 END;
-COMMENT ON FUNCTION cft_retrieve(text, vector, integer, integer, integer, integer, integer, text, regclass, text[], text[], regclass, jsonb, text) IS
+COMMENT ON FUNCTION cft_retrieve(text, vector, integer, integer, integer, integer, integer, text, regclass, text[], text[], regclass, jsonb, text, boolean) IS
 'what belongs to a question: the nearest documents, the hierarchy of the entities it mentions, and documents about these (all in these trees, within these entities, with these metadata); each row says why it is here';
 
 CREATE FUNCTION cftrag_internal.cft_fill_prompt(format text, question text, documents text, hierarchy text, chunks text)
@@ -373,7 +373,7 @@ AS 'MODULE_PATHNAME', 'cft_fill_prompt_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_fill_prompt(text, text, text, text, text) IS 'a format with these texts in the places of their names';
 
 CREATE FUNCTION cftrag_internal.cft_prompt(question text, embedding vector, template text, k integer, up integer, down integer, budget integer,
-    mode text, edges regclass, trees text[], within text[], documents regclass, chunks integer, filter jsonb, match text)
+    mode text, edges regclass, trees text[], within text[], documents regclass, chunks integer, filter jsonb, match text, narrow boolean)
 RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     own text := coalesce(template, nullif(current_setting('cftrag.prompt_template', true), ''));
@@ -384,7 +384,7 @@ DECLARE
     about text[];
     said text[];
 BEGIN
-    FOR r IN SELECT f.source, f.text FROM cftrag_internal.cft_retrieve(question, embedding, k, up, down, budget, mode, edges, trees, within, documents, chunks, filter, match) AS f LOOP
+    FOR r IN SELECT f.source, f.text FROM cftrag_internal.cft_retrieve(question, embedding, k, up, down, budget, mode, edges, trees, within, documents, chunks, filter, match, narrow) AS f LOOP
         IF r.source = 'hierarchy' THEN
             said := array_append(said, r.text);
             CONTINUE;
@@ -406,17 +406,17 @@ BEGIN
         || coalesce(E'\n\nHierarchy:\n' || array_to_string(said, E'\n'), '')
         || E'\n\nQuestion: ' || question;
 END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_prompt(text, vector, text, integer, integer, integer, integer, text, regclass, text[], text[], regclass, integer, jsonb, text) IS
+COMMENT ON FUNCTION cftrag_internal.cft_prompt(text, vector, text, integer, integer, integer, integer, text, regclass, text[], text[], regclass, integer, jsonb, text, boolean) IS
 'what cft_prompt calls';
 
 CREATE FUNCTION cft_prompt(question text, embedding vector, k integer DEFAULT 5, chunks integer DEFAULT NULL, up integer DEFAULT 3, down integer DEFAULT 1,
     budget integer DEFAULT NULL, mode text DEFAULT 'cft', edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, within text[] DEFAULT NULL, documents regclass DEFAULT NULL, template text DEFAULT NULL,
-    filter jsonb DEFAULT NULL, match text DEFAULT NULL)
+    filter jsonb DEFAULT NULL, match text DEFAULT NULL, narrow boolean DEFAULT true)
 RETURNS text LANGUAGE sql STABLE PARALLEL SAFE COST 10000
 BEGIN ATOMIC
-    SELECT cftrag_internal.cft_prompt($1, $2, $13, $3, $5, $6, $7, $8, cftrag_internal.cft_meant_edges($9), $10, $11, cftrag_internal.cft_meant_documents($12), $4, $14, $15);
+    SELECT cftrag_internal.cft_prompt($1, $2, $13, $3, $5, $6, $7, $8, cftrag_internal.cft_meant_edges($9), $10, $11, cftrag_internal.cft_meant_documents($12), $4, $14, $15, $16);
 END;
-COMMENT ON FUNCTION cft_prompt(text, vector, integer, integer, integer, integer, integer, text, regclass, text[], text[], regclass, text, jsonb, text) IS
+COMMENT ON FUNCTION cft_prompt(text, vector, integer, integer, integer, integer, integer, text, regclass, text[], text[], regclass, text, jsonb, text, boolean) IS
 'a prompt of what cft_retrieve returns, the same bytes for the same data; or a format of yours, with {question} {documents} {hierarchy} {chunks}';
 
 CREATE FUNCTION cftrag_internal.cft_resolve(mention text, embedding vector, k integer, edges regclass, trees text[], within text[], documents regclass, match text)
@@ -425,6 +425,12 @@ LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 5 SET search_path = pg_cat
 #variable_conflict use_column
 DECLARE
     f record;
+    part text;
+    tops text[] := within;
+    separator CONSTANT text := E'(?:[[:space:]]*[>\\u00BB\\u203A\\u2192][[:space:]]*|[[:space:]]+[/|][[:space:]]+)';
+    -- Entities that a part of a path may mean.
+    most_of_path CONSTANT integer := 1000;
+    those record;
 BEGIN
     IF num_nulls(mention, k) > 0 THEN RETURN; END IF;
     IF k < 0 THEN
@@ -440,7 +446,7 @@ BEGIN
     RETURN QUERY
     SELECT z.entity, z.score::numeric::float8, z.method, z.label
       FROM (SELECT DISTINCT ON (e.entity COLLATE "C") e.entity, e.label, e.score,
-                     CASE WHEN e.method <> 'exact' THEN e.method WHEN e.via_alias IS NOT NULL THEN 'alias' WHEN f.by_name THEN 'folded' ELSE 'label' END AS method
+                     CASE WHEN e.method <> 'exact' THEN e.method WHEN e.via_alias IS NOT NULL THEN 'alias' WHEN f.labels IS NULL THEN 'folded' ELSE 'label' END AS method
               FROM cftrag_internal.cft_entities(mention, f.edges, trees, within, match => coalesce(match, 'fuzzy')) AS e
               -- The name must cover all words, with or without a possessive or an elision.
               JOIN (SELECT min(w.start) AS start, max(w.start + w.length) AS stop
@@ -449,6 +455,17 @@ BEGIN
              ORDER BY e.entity COLLATE "C", e.via_alias NULLS FIRST) AS z
      ORDER BY z.method = 'alias', z.entity COLLATE "C" LIMIT k;
     IF FOUND THEN RETURN; END IF;
+    -- A path, "Attic > Shelves": what the last part may mean below what the part before may mean.
+    IF mention ~ separator AND mention !~ ('^' || separator || '|' || separator || '$') THEN
+        FOREACH part IN ARRAY regexp_split_to_array(mention, separator) LOOP
+            SELECT array_agg(r.entity) AS entities, array_agg(r.score) AS scores, array_agg(r.label) AS labels INTO those
+              FROM cftrag_internal.cft_resolve(part, NULL, most_of_path, f.edges, trees, tops, documents, match) AS r;
+            tops := coalesce(those.entities, '{}');
+        END LOOP;
+        RETURN QUERY SELECT u.entity, u.score, 'path', u.label
+          FROM unnest(those.entities, those.scores, those.labels) WITH ORDINALITY AS u(entity, score, label, n) ORDER BY u.n LIMIT k;
+        IF FOUND THEN RETURN; END IF;
+    END IF;
     IF embedding IS NOT NULL
        -- With several tables of documents, naming none is an error.
        AND (EXISTS (SELECT FROM cftrag_internal.cft_columns('cftrag_internal.cft_entity_embeddings()', NULL, f.edges) AS c WHERE c.other = f.edges)
@@ -466,4 +483,4 @@ RETURNS TABLE(entity text, score float8, method text, label text)
 LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 5
 BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_resolve($1, $2, $3, cftrag_internal.cft_meant_edges($4), $5, $6, cftrag_internal.cft_meant_documents($7), $8) AS f; END;
 COMMENT ON FUNCTION cft_resolve(text, vector, integer, regclass, text[], text[], regclass, text) IS
-'which entity (in these trees, within these) a mention may mean: exact, folded, by label or alias; else written otherwise (match, as in cft_entities; NULL: fuzzy); else the nearest by embedding';
+'which entity (in these trees, within these) a mention may mean: exact, folded, by label or alias, as a path (Attic > Shelves); else written otherwise (match, as in cft_entities; NULL: fuzzy); else the nearest by embedding';

@@ -24,7 +24,7 @@ use std::ffi::CString;
 ///
 /// Creates the triggers that keep an image of `edges` fresh. Idempotent; with other columns or another language it replaces the registration.
 /// Errors: 42P01 no such table, 42809 not a plain table, 42703 no such column, 42701 a column twice, 42804 type, 0A000 collation or
-/// virtual column, 42501 not the owner, 22023 both labels and ids, or an unknown language. A NOTICE says that integer ids are not found in texts, or that a table of
+/// virtual column, 42501 not the owner, 22023 an unknown language. A NOTICE says that integer ids are not found in texts, or that a table of
 /// names keeps another language.
 #[pg_extern(sql = false)]
 fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
@@ -32,18 +32,15 @@ fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let call = unsafe { Call::new(fcinfo) };
     let functions = Functions::beside(call.function());
     let table = open_owned(call.oid(0).ok_or_else(|| error::null_argument("edges"))?)?;
-    let mut names = ColumnNames {
+    let names = ColumnNames {
         parent: name(&call, 1).ok_or_else(|| error::null_argument("parent"))?,
         child: name(&call, 2).ok_or_else(|| error::null_argument("child"))?,
         tree: name(&call, 3),
         label: name(&call, 4),
         position: name(&call, 5),
-        ids: call.arg(6).is_some_and(|ids| ids.value() != 0),
+        ids: call.is_true(6),
         language: language(&call, 7)?.unwrap_or_default(),
     };
-    if names.ids && names.label.is_some() {
-        return Err(error::labels_and_ids(None));
-    }
     if let Some(why) = table.unsuitable().or_else(|| table.inherits()) {
         return Err(error::wrong_kind(&table.name(), why));
     }
@@ -52,7 +49,6 @@ fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         check_position(&table, position)?;
     }
     let columns = table.require_columns(&names)?;
-    names.ids &= columns.are_integers();
     let oid = table.oid();
     let known = || registration::read(oid, std::ptr::null_mut(), functions);
     if known().is_some_and(|r| r.sound && r.names == names) {
@@ -70,7 +66,6 @@ fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         Some(labels) if names.label.is_some() => {
             return Err(error::labelled_otherwise(&table.name(), Some(&display_name(labels.table))));
         }
-        Some(labels) if names.ids => return Err(error::labels_and_ids(Some(&display_name(labels.table)))),
         None if names.label.is_none() && !columns.are_found_by_name(&names) => {
             let labelled = with_label(&table, names.clone());
             error::notice_not_in_texts(&table.name(), &attach_line(oid, &labelled), labelled.label.is_some());

@@ -43,7 +43,7 @@ fn cft_attached(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
             pg_sys::Datum::from(labels.map_or(pg_sys::InvalidOid, AttachedTable::oid)),
             label(|names| Some(&names.child)),
             label(|names| names.label.as_deref()),
-            pg_sys::Datum::from(no_labels && columns.are_found_by_name(names)),
+            pg_sys::Datum::from(if no_labels { columns.are_found_by_name(names) } else { names.ids }),
         ],
         &mut nulls,
     );

@@ -20,9 +20,9 @@ use crate::serve::within::Within;
 use pgrx::prelude::*;
 use pgrx::{Internal, check_for_interrupts};
 
-/// `cft_entities(question text, edges regclass, trees text[], within text[], overlapping boolean, match text)`: see sql/entities.sql for what it returns.
+/// `cft_entities(question text, edges regclass, trees text[], within text[], overlapping boolean, match text, narrow boolean)`: see sql/entities.sql for what it returns.
 ///
-/// NULL question or overlapping: no rows. Errors: 42P01 (not attached), 42725 (several attached), 42703 (a column is gone), 42501 (the
+/// NULL question or overlapping: no rows; NULL narrow: false. Errors: 42P01 (not attached), 42725 (several attached), 42703 (a column is gone), 42501 (the
 /// tables' own), 22023 (match), 22021 (not UTF-8, in a database of SQL_ASCII), 0A000 (EUC_JIS_2004).
 #[pg_extern(sql = false)]
 fn cft_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
@@ -40,11 +40,12 @@ fn cft_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
             overlapping,
             once: false,
             matching: matching(call.arg(5))?,
+            narrow: call.is_true(6),
         },
     )
 }
 
-/// `cft_first_mentions(question text, edges regclass, trees text[], within text[], match text)`: of the rows of cft_entities, each entity's first. Errors: those of
+/// `cft_first_mentions(question text, edges regclass, trees text[], within text[], match text, narrow boolean)`: of the rows of cft_entities, each entity's first. Errors: those of
 /// cft_entities.
 #[pg_extern(sql = false)]
 fn cft_first_mentions(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
@@ -63,6 +64,7 @@ fn cft_first_mentions(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
             overlapping,
             once: true,
             matching: matching(call.arg(4))?,
+            narrow: call.is_true(5),
         },
     )
 }

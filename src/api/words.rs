@@ -41,7 +41,7 @@ fn cft_words(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let mut work = Interruptible::new(&mut check_interrupts);
     let mut text = as_utf8(text, &mut work)?.ok_or_else(error::not_utf8)?;
     let plain;
-    if call.arg(1).is_some_and(|plain| plain.value() != 0) {
+    if call.is_true(1) {
         plain = as_plain(text.as_bytes(), &mut work)?;
         let Some(plain) = plain.as_deref().map(std::str::from_utf8) else { return Ok(()) };
         text = plain.map_err(|_| error::not_utf8())?;

@@ -103,6 +103,11 @@ impl Call {
         self.arg(n).map(|d| d.value() as i32)
     }
 
+    /// Whether a boolean argument is true; false for NULL.
+    pub fn is_true(&self, n: usize) -> bool {
+        self.arg(n).is_some_and(|value| value.value() != 0)
+    }
+
     pub fn oid(&self, n: usize) -> Option<pg_sys::Oid> {
         self.arg(n).map(|d| pg_sys::Oid::from(d.value() as u32))
     }

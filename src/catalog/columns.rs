@@ -49,8 +49,8 @@ impl Columns {
         [self.parent, self.child].iter().all(|column| integers.contains(&column.type_oid))
     }
 
-    /// Whether texts name entities by their own names: only if there are no labels and, for integers, only if `ids`
-    /// asks for it.
+    /// Whether texts name entities by their own names, if there is no table of labels: only if there is no column of labels
+    /// either and, for integers, only if `ids` asks for it. (With labels `ids` alone decides: serve/tables.rs.)
     pub fn are_found_by_name(&self, names: &ColumnNames) -> bool {
         !self.has_labels() && (names.ids || !self.are_integers())
     }
@@ -64,7 +64,7 @@ pub struct ColumnNames {
     pub child: String,
     pub tree: Option<String>,
     pub label: Option<String>,
-    /// Whether texts name entities by integer ids.
+    /// Whether texts name entities by their ids, too, though they are integers or have labels.
     pub ids: bool,
     /// The column that orders siblings. The image does not hold it.
     pub position: Option<String>,
@@ -120,7 +120,7 @@ impl ColumnNames {
     }
 }
 
-/// The trigger's argument which says that texts name entities by integer ids.
+/// The trigger's argument which says that texts name entities by their ids, too.
 pub const IDS: &str = "ids";
 
 /// How many arguments a trigger may have: those of [`ColumnNames::arguments`].

@@ -18,7 +18,7 @@ pub enum Function {
 pub const ALL: [Function; 2] = [Function::Context, Function::Entities];
 
 /// The most arguments that any of them has.
-pub const MOST_ARGUMENTS: usize = 6;
+pub const MOST_ARGUMENTS: usize = 7;
 
 /// The most columns that any of them returns.
 pub const MOST_COLUMNS: usize = 8;
@@ -43,7 +43,7 @@ impl Function {
     pub const fn arguments(self) -> usize {
         match self {
             Self::Context => 5,
-            Self::Entities => 6,
+            Self::Entities => 7,
         }
     }
 

@@ -286,13 +286,14 @@ impl Scan {
         // SAFETY: the caller's promise.
         unsafe {
             match (self.function, values) {
-                (Function::Context, [Some(entity), Some(up), Some(down), edges, trees, _]) => {
+                (Function::Context, [Some(entity), Some(up), Some(down), edges, trees, ..]) => {
                     let reach = Reach { trees, ..Reach::levels(up.value() as i32, down.value() as i32) };
                     self.context(state, entity, reach, edges.map(oid))
                 }
-                (Function::Entities, [Some(text), edges, trees, within, Some(overlapping), matching]) => {
+                (Function::Entities, [Some(text), edges, trees, within, Some(overlapping), matching, narrow]) => {
                     let matching = asked::matching(matching).unwrap_or_report();
-                    let question = Question { text, trees, within, overlapping, once: false, matching };
+                    let narrow = narrow.is_some_and(|narrow| narrow.value() != 0);
+                    let question = Question { text, trees, within, overlapping, once: false, matching, narrow };
                     self.entities(state, question, edges.map(oid))
                 }
                 _ => Answer::Nothing,

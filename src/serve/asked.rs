@@ -53,6 +53,8 @@ pub struct Question {
     pub once: bool,
     /// How far the text may write a name otherwise.
     pub matching: Match,
+    /// Whether of several entities of one name those count that the text means.
+    pub narrow: bool,
 }
 
 impl Question {

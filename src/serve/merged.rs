@@ -4,6 +4,7 @@ use crate::call::work_memory::{Room, list};
 use crate::error;
 use crate::error::Fallible;
 use crate::pg::interrupt::check_interrupts;
+use crate::serve::narrowed::Scores;
 use crate::serve::tiers::{Each, window};
 use crate::serve::walk::End;
 use cftrag_core::{Interruptible, NoRoom, Recogniser};
@@ -45,7 +46,8 @@ pub fn merge(found: &[Recogniser], first: usize, sources: usize, all: &mut Vec<E
 }
 
 /// Of the mentions, which are in the order of their windows, keeps those of each entity's first window. 53400, 53200 (memory).
-pub fn keep_first(found: &[Recogniser], all: &mut Vec<Each>) -> Fallible<()> {
+/// `scores` say which entities of a listing count.
+pub fn keep_first(found: &[Recogniser], all: &mut Vec<Each>, scores: &Scores<'_>) -> Fallible<()> {
     let mut check_interrupts = check_interrupts;
     let work = &mut Interruptible::new(&mut check_interrupts);
     let mut first = First::default();
@@ -63,10 +65,12 @@ pub fn keep_first(found: &[Recogniser], all: &mut Vec<Each>) -> Fallible<()> {
             }
             continue;
         };
-        if listed.insert((recogniser, list.start)) {
+        let start = list.start;
+        if listed.insert((recogniser, start)) {
             for one in &of.mentions()[list] {
                 work.step();
-                if first.is_at(of.name(one.entity), window(&all[n]))? {
+                let name = of.name(one.entity);
+                if scores.counts((recogniser, start), name) && first.is_at(name, window(&all[n]))? {
                     let mut mention = mention;
                     (mention.entity, mention.alias) = (one.entity, one.alias);
                     more.push((recogniser, mention));

@@ -342,30 +342,26 @@ pub fn entities(tables: &Tables, question: &Question, rows: Rows) {
     let none = || "SELECT NULL::pg_catalog.text, NULL::pg_catalog.text WHERE false".to_string();
     let also: Vec<_> = tables.aliases.iter().map(|of| pairs(Source::of(of), Pair::NameFirst)).collect(); // bounded: attached tables
     let from = labelled(of, labels);
-    let named = match from {
-        Some(labels) => pairs(labels, Pair::EntityFirst),
-        None if of.columns.are_found_by_name(&of.registration.names) => {
-            "SELECT n.entity, n.entity FROM name AS n".to_string()
-        }
-        None => none(),
-    };
+    let labelled = from.map(|labels| pairs(labels, Pair::EntityFirst));
+    let by_name = tables.are_found_by_name();
+    let own = by_name.then(|| "SELECT n.entity, n.entity FROM name AS n".to_string());
+    let named: Vec<_> = labelled.clone().into_iter().chain(own).collect(); // bounded: two
+    let named = if named.is_empty() { none() } else { named.join(" UNION ALL ") };
     let mut values = Source::of(of).values(from);
     let also = if also.is_empty() { none() } else { also.join(" UNION ALL ") };
     // What anything is called, in whatever tree.
-    let by_name = "SELECT {parent} AS entity, {parent} AS called FROM {edges} AS r WHERE {parent} IS NOT NULL AND {child} IS NOT NULL \
+    let all = "SELECT {parent} AS entity, {parent} AS called FROM {edges} AS r WHERE {parent} IS NOT NULL AND {child} IS NOT NULL \
                    UNION ALL SELECT {child}, {child} FROM {edges} AS r WHERE {child} IS NOT NULL";
-    let own = if from.is_none() && of.columns.are_found_by_name(&of.registration.names) {
-        fill(by_name, &values)
-    } else {
-        named.clone()
-    };
-    let called = format!(
-        "SELECT d.called FROM ({own}) AS d(entity, called) UNION ALL SELECT a.alias FROM ({also}) AS a(alias, entity)"
-    );
+    let own = by_name.then(|| fill(all, &values));
+    let called: Vec<_> =
+        labelled.into_iter().chain(own).map(|of| format!("SELECT d.called FROM ({of}) AS d(entity, called)")).collect(); // bounded: two
+    let called =
+        [called, vec![format!("SELECT a.alias FROM ({also}) AS a(alias, entity)")]].concat().join(" UNION ALL ");
     values.extend([("{aliases}", also), ("{named}", named), ("{called}", called)]);
     values.push(("{language}", of.registration.language().name().to_string()));
     let template = if question.within.is_some() { ENTITIES.replace("--within", "") } else { ENTITIES.to_string() };
     let template = if question.once { template.replace("--once", "") } else { template };
+    let template = if question.narrow { template.replace("--narrow", "").replace("--forms", "") } else { template };
     // A word that does not become UTF-8 is in no text.
     let is_wanted = "CASE WHEN cftrag_internal.cft_form({word}) IS NOT NULL THEN pg_catalog.convert_to({word}, 'UTF8') END \
                      OPERATOR(pg_catalog.=) ANY (SELECT w.form FROM normal AS w UNION ALL SELECT w.normal FROM normal AS w)";

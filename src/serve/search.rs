@@ -11,6 +11,7 @@ use crate::catalog::attached_table::AttachedTable;
 use crate::error;
 use crate::error::Fallible;
 use crate::guc;
+use crate::guc::Match;
 use crate::image::reason::Reason;
 use crate::pg::interrupt::check_interrupts;
 use crate::pg::snapshot::SnapshotView;
@@ -19,6 +20,7 @@ use crate::serve::asked::Question;
 use crate::serve::conditions::Ticket;
 use crate::serve::coordinated::Coordinated;
 use crate::serve::merged::{keep_first, merge, order, room_for, windows_of};
+use crate::serve::narrowed::{Scores, narrow};
 use crate::serve::tables::Tables;
 use crate::serve::tiers::{Each, Rule};
 use crate::serve::walk::End;
@@ -93,6 +95,7 @@ pub fn search(tables: &Tables, question: &Question, found: &mut Workspace) -> Re
     let within = tops.as_ref().map(|tops| Within::of(&tables.edges, tops, question.trees));
     let only = question.trees.map(asked::trees).transpose().map_err(End::Error)?;
     let alone = tables.aliases.is_empty()
+        && !tables.has_labels()
         && tables.are_found_by_name()
         && only.is_none()
         && plain.is_none()
@@ -119,10 +122,18 @@ pub fn search(tables: &Tables, question: &Question, found: &mut Workspace) -> Re
             search.by_rule(*rule, n, others, mentions, (normal, known), &mut ticket)?;
         }
     }
-    if question.once {
-        keep_first(recognisers, mentions).map_err(End::Error)?;
+    let mut scores = Scores::default();
+    if question.narrow {
+        let read = |text: &mut NormalText| match rules.is_empty() {
+            true => search.read_normal(text),
+            false => Ok(()),
+        };
+        scores = narrow(&tables.edges, question.trees, recognisers, mentions, &mut normal.text, read)?;
     }
-    if !alone || !rules.is_empty() {
+    if question.once {
+        keep_first(recognisers, mentions, &scores).map_err(End::Error)?;
+    }
+    if !alone || question.matching != Match::Exact {
         order(recognisers, mentions);
     }
     ticket.control.slots[ticket.index].count_call(recognisers[0].counters());

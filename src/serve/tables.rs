@@ -28,16 +28,24 @@ impl Tables {
         Ok(Self { edges, aliases, labels, words })
     }
 
-    /// Whether texts name entities by their own names: with labels, several names may belong to one entity, as with aliases.
+    /// Whether texts name entities by their own names: with labels, only if that was said.
     pub fn are_found_by_name(&self) -> bool {
-        self.edges.columns.are_found_by_name(&self.edges.registration.names) && self.labels.is_none()
+        let names = &self.edges.registration.names;
+        if self.has_labels() { names.ids } else { self.edges.columns.are_found_by_name(names) }
     }
 
-    /// The tables that have names, and what is looked for in each. Seek::Labelled finds nothing in an image without labels.
+    /// Whether texts name entities by labels.
+    pub fn has_labels(&self) -> bool {
+        self.edges.columns.has_labels() || self.labels.is_some()
+    }
+
+    /// The tables that have names, and what is looked for in each; the first one is the edges table. Seek::Labelled finds nothing in an image without labels.
     pub fn sources(&self) -> Vec<(&AttachedTable, Seek)> {
-        let seek = if self.are_found_by_name() { Seek::Entities } else { Seek::Labelled };
+        let by_name = self.are_found_by_name().then_some((&self.edges, Seek::Entities));
+        let by_label = self.edges.columns.has_labels() || by_name.is_none();
+        let own = by_label.then_some((&self.edges, Seek::Labelled)).into_iter().chain(by_name);
         let aliases = self.aliases.iter().map(|of| (of, Seek::Aliased));
         let labels = self.labels.iter().map(|of| (of, Seek::Labelled));
-        std::iter::once((&self.edges, seek)).chain(aliases).chain(labels).collect() // bounded: attached tables
+        own.chain(aliases).chain(labels).collect() // bounded: attached tables
     }
 }

@@ -84,6 +84,11 @@ impl Form {
     fn is_in_trees(self) -> bool {
         matches!(self, Form::ManyInTrees | Form::MentionsInTrees | Form::RootsInTrees)
     }
+
+    /// Whether namesakes are told apart by the text.
+    fn is_narrow(self) -> bool {
+        matches!(self, Form::MentionsOtherwise | Form::MentionsInTrees)
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -155,6 +160,7 @@ fn definition(table: &Table, form: Form, question: &str, overlapping: &str, up: 
         Form::MentionsOtherwise => with_rules(ENTITIES),
         _ => ENTITIES.to_string(),
     };
+    let template = if form.is_narrow() { template.replace("--narrow", "").replace("--forms", "") } else { template };
     filled(&template, table, form.is_in_trees())
         .replace("{aliases}", "SELECT NULL::text, NULL::text WHERE false")
         .replace("{named}", &named)
@@ -217,11 +223,12 @@ fn sides(table: &Table, form: Form, entities: &str, up: &str, down: &str) -> (St
         };
         let overlapping = format!("({up} % 2 = 1)");
         let within = format!("({entities})[1:2]");
+        let narrow = form.is_narrow();
         let in_some = if form == Form::MentionsWithin { format!(", within => {within}") } else { String::new() };
         let columns =
             "row_number() OVER () AS n, m.entity, m.via_alias, m.mention, m.start, m.length::text, m.method, m.label";
         let ours = format!(
-            "SELECT {columns} FROM cft_entities({question}, '{table_name}'::regclass, overlapping => {overlapping}{in_trees}{in_some}, match => '{matching}') AS m"
+            "SELECT {columns} FROM cft_entities({question}, '{table_name}'::regclass, overlapping => {overlapping}{in_trees}{in_some}, match => '{matching}', narrow => {narrow}) AS m"
         );
         let by_definition = definition(table, form, &question, &overlapping, up, &within);
         return (

@@ -172,13 +172,34 @@ SELECT * FROM cft_resolve('42', edges => 'categories');
 SET cftrag.enable = off;
 SELECT entity FROM cft_entities('shoes in size 42', 'categories');
 RESET cftrag.enable;
-SELECT cft_attach('categories', parent => 'parent_id', child => 'id', label => 'name', ids => true);
+-- Codes and labels are both names.
+CREATE TABLE dx (code text PRIMARY KEY, under text, title text);
+INSERT INTO dx VALUES ('K00', NULL, 'Kettles'), ('K00.1', 'K00', 'Leaking kettle'), ('K00.2', 'K00', NULL), ('K00.3', 'K00', 'K00.1');
+SELECT cft_attach('dx', 'under', 'code', label => 'title', ids => true);
+SELECT oracle.build('dx');
+SELECT * FROM cft_entities('K00.1 and k00.2: leaking kettles, a ketle', 'dx');
+SELECT * FROM cft_entities('K00.1 and k00.2: leaking kettles, a ketle', 'dx', within => '{K00.1}', match => 'exact');
+SET cftrag.enable = off;
+SELECT * FROM cft_entities('K00.1 and k00.2: leaking kettles, a ketle', 'dx');
+RESET cftrag.enable;
+SELECT q.mention, r.* FROM unnest('{K00.1,k00.2,Leaking kettles,K00.9}'::text[]) AS q (mention), cft_resolve(q.mention, edges => 'dx') AS r;
+SELECT cft_attach('dx', 'under', 'code', label => 'title');
+SELECT * FROM cft_entities('K00.1 and k00.2: leaking kettles, a ketle', 'dx');
+SELECT cft_attach('dx', 'under', 'code', ids => true);
+CREATE TABLE titles (code text, title text);
+INSERT INTO titles VALUES ('K00', 'Pots'), ('K00', 'Kettles'), ('K00.2', 'Lid');
+SELECT cft_attach_labels('titles', 'code', 'title', 'dx');
+SELECT * FROM cft_entities('K00.1, K00, the lids of pots, K00.2', 'dx');
+SET cftrag.enable = off;
+SELECT * FROM cft_entities('K00.1, K00, the lids of pots, K00.2', 'dx');
+RESET cftrag.enable;
+DROP TABLE dx, titles;
 CREATE TABLE numbered (up numeric(10), down numeric(10), note text);
 SELECT cft_attach('numbered', 'up', 'down');
 SELECT cft_attach('numbered', 'up', 'down', ids => true);
 SELECT tgargs FROM pg_trigger WHERE tgrelid = 'numbered'::regclass AND tgname = 'cftrag_row';
 DROP TABLE numbered;
--- Of other names the argument says nothing.
+-- Without labels, texts name other names anyway.
 CREATE TABLE worded (parent text, child text);
 SELECT cft_attach('worded', ids => true);
 SELECT tgargs FROM pg_trigger WHERE tgrelid = 'worded'::regclass AND tgname = 'cftrag_row';

@@ -140,6 +140,18 @@ impl NormalText {
         self.words.iter().map(|word| (index(word.from)..index(word.to), self.letters_of(*word)))
     }
 
+    /// Of [`NormalText::all`], the words that are no function words.
+    pub fn content(&self) -> impl Iterator<Item = (Range<usize>, &[u8])> {
+        self.content_from(0)
+    }
+
+    /// Of [`NormalText::content`], the words that begin at that byte or behind it.
+    pub fn content_from(&self, from: usize) -> impl Iterator<Item = (Range<usize>, &[u8])> {
+        let first = self.words.partition_point(|word| index(word.from) < from);
+        let content = self.words[first..].iter().filter(|word| word.traits.is_content);
+        content.map(|word| (index(word.from)..index(word.to), self.letters_of(*word)))
+    }
+
     /// Makes it empty; what is appended to it is in that text's language.
     pub fn begin_like(&mut self, text: &NormalText) {
         self.normaliser.speak(text.language());

@@ -144,6 +144,9 @@ impl Recogniser {
         {
             let half = half.filter(|half| half.turn == n);
             if self.seek == Seek::Entities {
+                if record.is_label(&mut self.name) {
+                    continue;
+                }
                 let known = self.judged.get(*turn).copied();
                 *turn += 1;
                 let spelling = match known {
@@ -269,7 +272,8 @@ impl Recogniser {
         for record in head.all(image.mem()).skip(read) {
             if self.seek == Seek::Entities {
                 let seen_name = Seen { name: record.id(), entity: record.id().entity() };
-                if self.sees_edge(image, record, seen, budget)?
+                if !record.is_label(&mut self.name)
+                    && self.sees_edge(image, record, seen, budget)?
                     && !self.forms.add(seen_name, cells_of(record))
                 {
                     return Ok(false);
