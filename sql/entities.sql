@@ -10,7 +10,7 @@
 -- cft_words(text, plain) returns the folded words of a text, with their places (1, 2, ...) and their positions in characters. With plain it returns those
 -- of the text without possessives, elisions and the like (crates/core/src/folded/plain.rs), or no row if the text has none of these. cft_form(name) is the
 -- folded words of a name, joined by one blank, or NULL if no text can name it (crates/core/src/folded/words.rs). Both return bytea, in UTF-8 whatever
--- the database's encoding. cft_spelling(name, text, start, length) says how well those characters of the text spell a name that folds to the same words,
+-- the database's encoding. cft_spelling(name, text, start, length, language) says how well those characters of the text spell a name that folds to the same words,
 -- by punctuation, case and cftrag.match_case; NULL if they do not (crates/core/src/recognise/spelling.rs).
 -- Names that the text writes otherwise are looked for in the same way, by other forms (crates/core/src/folded/forms.rs): cft_form(name, method) is that of
 -- a name, cft_window_form(words, method) that of some words of the text in their normal forms; cft_spelled_otherwise(...) says whether a name may be meant
@@ -18,7 +18,7 @@
 -- its number, from 1, {before} the one before, {method} its name, {form} the form that it compares, {score} its score; of those that begin with --by the ones of the
 -- rule's kind. {called} is a query for everything that the caller sees an entity be called, aliases too: a word of the text that is in none of these names may be
 -- misspelled (cft_may_be_misspelled); cft_misspelled(...) says whether words are those of a name but for one near it (crates/core/src/folded/forms.rs).
--- {mates} is a query for (word, mate): words of the text, as they are or in their normal form, and the words of their classes.
+-- {mates} is a query for (word, mate): words of the text, in lower case or in their normal form, and the words of their classes.
 -- cft_definitions(text) are the abbreviations that the text defines, cft_coordinations(text) the names that it joins (crates/core/src/recognise);
 -- cft_parts(name) are the parts of a name that lists several things (crates/core/src/folded/parts.rs).
 -- Lines that begin with --narrow are used if of several entities of one name those count that the text means, with those that begin with --forms.
@@ -62,8 +62,8 @@ form(entity, form, name, via_alias) AS MATERIALIZED (
       JOIN name AS n ON n.entity OPERATOR(pg_catalog.=) a.entity
 ),
 -- The words of the text and, if it has possessives, elisions and the like, those of the text without them.
-word(plain, place, form, start, length, normal) AS MATERIALIZED (
-    SELECT p.plain, w.place, w.form, w.start, w.length, w.normal
+word(plain, place, form, start, length, normal, lower) AS MATERIALIZED (
+    SELECT p.plain, w.place, w.form, w.start, w.length, w.normal, w.lower
       FROM (VALUES (false), (true)) AS p(plain) CROSS JOIN LATERAL cftrag_internal.cft_words($1, p.plain, '{language}') AS w
 ),
 -- Every window of up to 64 words.
@@ -82,7 +82,7 @@ mention(start, stop, entity, via_alias) AS MATERIALIZED (
     SELECT z.start, z.stop, z.entity, CASE WHEN pg_catalog.bool_or(z.via_alias IS NULL) THEN NULL ELSE pg_catalog.min(z.via_alias) END
       FROM (SELECT y.*, pg_catalog.rank() OVER (PARTITION BY y.start, y.stop ORDER BY y.plain, y.spelling DESC) AS place
               FROM (SELECT a.start, b.start OPERATOR(pg_catalog.+) b.length AS stop, f.entity, f.via_alias, s.plain,
-                           cftrag_internal.cft_spelling(f.name, $1, a.start, b.start OPERATOR(pg_catalog.+) b.length OPERATOR(pg_catalog.-) a.start) AS spelling
+                           cftrag_internal.cft_spelling(f.name, $1, a.start, b.start OPERATOR(pg_catalog.+) b.length OPERATOR(pg_catalog.-) a.start, '{language}') AS spelling
                       FROM span AS s
                       JOIN form AS f ON f.form OPERATOR(pg_catalog.=) s.form
                       JOIN word AS a ON a.plain OPERATOR(pg_catalog.=) s.plain AND a.place OPERATOR(pg_catalog.=) s.first
@@ -106,8 +106,8 @@ kept0(start, stop, entity, via_alias, method, score) AS MATERIALIZED (
      WHERE $2 OR EXISTS (SELECT FROM chosen AS c WHERE c.start OPERATOR(pg_catalog.=) m.start AND c.stop OPERATOR(pg_catalog.=) m.stop)
 )
 -- The normal words of the text, without its possessives and the like if it has some; and every window of them.
---forms , normal(place, form, normal, start, length) AS MATERIALIZED (
---forms     SELECT pg_catalog.row_number() OVER (ORDER BY w.place), w.form, w.normal, w.start, w.length FROM word AS w
+--forms , normal(place, lower, normal, start, length) AS MATERIALIZED (
+--forms     SELECT pg_catalog.row_number() OVER (ORDER BY w.place), w.lower, w.normal, w.start, w.length FROM word AS w
 --forms      WHERE w.plain OPERATOR(pg_catalog.=) (SELECT pg_catalog.bool_or(o.plain) FROM word AS o) AND pg_catalog.length(w.normal) OPERATOR(pg_catalog.>) 0
 --forms ),
 --forms normal_span(first, last, words) AS (
@@ -131,7 +131,7 @@ kept0(start, stop, entity, via_alias, method, score) AS MATERIALIZED (
 --by synonym , mate{n}(place, normal) AS MATERIALIZED (
 --by synonym     SELECT DISTINCT w.place, m.words[1]
 --by synonym       FROM normal AS w
---by synonym       JOIN ({mates}) AS p(word, mate) ON pg_catalog.convert_to(p.word, 'UTF8') OPERATOR(pg_catalog.=) ANY (ARRAY[w.form, w.normal])
+--by synonym       JOIN ({mates}) AS p(word, mate) ON pg_catalog.convert_to(p.word, 'UTF8') OPERATOR(pg_catalog.=) ANY (ARRAY[w.lower, w.normal])
 --by synonym      CROSS JOIN LATERAL (SELECT cftrag_internal.cft_normal_words(p.mate, '{language}')) AS m(words)
 --by synonym      WHERE pg_catalog.cardinality(m.words) OPERATOR(pg_catalog.=) 1 AND m.words[1] OPERATOR(pg_catalog.<>) w.normal
 --by synonym ),

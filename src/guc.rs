@@ -49,8 +49,31 @@ pub static TEMPLATE: GucSetting<Option<CString>> = GucSetting::<Option<CString>>
 /// `cftrag.prompt_template`: the format of cft_prompt; empty: the built-in words.
 pub static PROMPT_TEMPLATE: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c""));
 
-/// `cftrag.match_case`: whether short names of capitals and common words are found in their own case only.
-pub static MATCH_CASE: GucSetting<bool> = GucSetting::<bool>::new(true);
+/// `cftrag.match_case`: which names are found in their own case only.
+pub static MATCH_CASE: GucSetting<MatchCase> = GucSetting::<MatchCase>::new(MatchCase::On);
+
+/// Which names are found in their own case only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PostgresGucEnum)]
+pub enum MatchCase {
+    #[name = c"off"]
+    Off,
+    /// Short names of capitals, and common words.
+    #[name = c"on"]
+    On,
+    /// Also names with a capital, where the text has none.
+    #[name = c"capitals"]
+    Capitals,
+}
+
+impl From<MatchCase> for cftrag_core::MatchCase {
+    fn from(case: MatchCase) -> Self {
+        match case {
+            MatchCase::Off => Self::Off,
+            MatchCase::On => Self::On,
+            MatchCase::Capitals => Self::Capitals,
+        }
+    }
+}
 
 /// `cftrag.match`: how far a text may write a name otherwise, where a call does not say.
 pub static MATCH: GucSetting<Match> = GucSetting::<Match>::new(Match::Fuzzy);
@@ -153,10 +176,10 @@ pub fn define() {
         GucContext::Sighup,
         GucFlags::default(),
     );
-    GucRegistry::define_bool_guc(
+    GucRegistry::define_enum_guc(
         c"cftrag.match_case",
-        c"Sets whether short names of capitals and common words are found in texts in their own case only.",
-        c"So that IT, WHO and Set are not found in \"who told us to set it up\". When off, they are found in any case, as all other names are.",
+        c"Sets which names are found in texts in their own case only.",
+        c"on: short names of capitals and common words, so that IT, WHO and Set are not found in \"who told us to set it up\". capitals: also names with a capital are found only where the text has one, for gazetteers (Reading, Nice). off: none.",
         &MATCH_CASE,
         GucContext::Userset,
         GucFlags::default(),

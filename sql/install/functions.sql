@@ -130,7 +130,7 @@ AS 'MODULE_PATHNAME', 'cft_label_of_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_label_of() IS 'marks a table of labels by a trigger that never fires; arguments: label, entity columns';
 
 CREATE FUNCTION cftrag_internal.cft_words(question text, plain boolean DEFAULT false, language text DEFAULT 'english')
-RETURNS TABLE(place integer, form bytea, start integer, length integer, normal bytea)
+RETURNS TABLE(place integer, form bytea, start integer, length integer, normal bytea, lower bytea)
 LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 100 ROWS 100
 AS 'MODULE_PATHNAME', 'cft_words_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_words(text, boolean, text) IS
@@ -190,10 +190,10 @@ AS 'MODULE_PATHNAME', 'cft_coordinations_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_coordinations(text, text) IS
 'names that a text joins ("breast and ovarian cancer"): their list, their number in it from the last one, the window from there to the end of the list in characters from 1, and the name';
 
-CREATE FUNCTION cftrag_internal.cft_spelling(name text, question text, start integer, length integer) RETURNS integer
+CREATE FUNCTION cftrag_internal.cft_spelling(name text, question text, start integer, length integer, language text DEFAULT 'english') RETURNS integer
 LANGUAGE c STABLE STRICT PARALLEL SAFE COST 10
 AS 'MODULE_PATHNAME', 'cft_spelling_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_spelling(text, text, integer, integer) IS
+COMMENT ON FUNCTION cftrag_internal.cft_spelling(text, text, integer, integer, text) IS
 'how well those characters of a text, which fold to a name, spell it: by its punctuation and case; NULL if they do not (see cftrag.match_case)';
 
 CREATE FUNCTION cftrag_internal.cft_capture() RETURNS trigger LANGUAGE c

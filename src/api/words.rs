@@ -10,8 +10,9 @@ use crate::error::Fallible;
 use crate::guc;
 use crate::pg::interrupt::check_interrupts;
 use crate::serve::search::as_plain;
+use crate::serve::synonyms::lower;
 use crate::serve::tiers;
-use cftrag_core::{FormKind, Interruptible, Language, MOST_BYTES, MOST_WORDS};
+use cftrag_core::{Case, FormKind, Interruptible, Language, MOST_BYTES, MOST_WORDS};
 use pgrx::Internal;
 use pgrx::prelude::*;
 use std::ops::Range;
@@ -27,7 +28,7 @@ const PER_WORD: usize = 16;
 /// The most bytes of a character in any server encoding.
 const WIDEST: usize = 4;
 
-/// `cft_words(text, plain boolean, language)`: place (from 1), form (folded, as UTF-8), start and length in characters, and the normal form. See crates/core/src/folded/words.rs.
+/// `cft_words(text, plain boolean, language)`: place (from 1), form (folded, as UTF-8), start and length in characters, the normal form, and the word in lower case. See crates/core/src/folded/words.rs.
 /// plain: the words of the text without its possessives, elisions and the like (crates/core/src/folded/plain.rs); no rows if the text has none of
 /// these.
 #[pg_extern(sql = false)]
@@ -67,12 +68,14 @@ fn cft_words(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
             pg_sys::Datum::from(start),
             pg_sys::Datum::from(characters(word, &mut work)),
             text_datum(&normal),
+            text_datum(lower(word).as_bytes()),
         ];
-        rows.add(&mut values, &mut [false; 5]);
+        rows.add(&mut values, &mut [false; 6]);
         // SAFETY: made above, copied into the row.
         unsafe {
             pg_sys::pfree(values[1].cast_mut_ptr());
             pg_sys::pfree(values[4].cast_mut_ptr());
+            pg_sys::pfree(values[5].cast_mut_ptr());
         }
     }
     Ok(())
@@ -193,7 +196,7 @@ fn cft_spelled_otherwise(
     let (Some(name), Some(text)) = (as_utf8(name, &mut work)?, as_utf8(text, &mut work)?) else { return Ok(None) };
     let (window, words) = (window_of(text, start, length), usize::try_from(words).unwrap_or(0));
     let may_be = cftrag_core::may_be_of(kind, language_of(language), name.as_bytes(), words);
-    Ok(Some(may_be && cftrag_core::is_spelled_otherwise(name.as_bytes(), text, window, guc::MATCH_CASE.get())))
+    Ok(Some(may_be && cftrag_core::is_spelled_otherwise(name.as_bytes(), text, window, case(language))))
 }
 
 /// `cft_definitions(text)`: the abbreviations that a text defines: where the long form begins and the character after it, from 1, and the short form. See
@@ -254,17 +257,22 @@ fn cft_coordinations(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     Ok(())
 }
 
-/// `cft_spelling(name, text, start, length)`: how well these characters of the text spell the name that they fold to; NULL if they do not fold to it.
+/// `cft_spelling(name, text, start, length, language)`: how well these characters of the text spell the name that they fold to; NULL if they do not fold to it.
 /// See crates/core/src/recognise/spelling.rs.
 #[pg_extern(sql = false)]
-fn cft_spelling(name: &[u8], text: &[u8], start: i32, length: i32) -> Fallible<Option<i32>> {
+fn cft_spelling(name: &[u8], text: &[u8], start: i32, length: i32, language: &[u8]) -> Fallible<Option<i32>> {
     let mut check_interrupts = check_interrupts;
     let mut work = Interruptible::new(&mut check_interrupts);
     let name = if name.len() > WIDEST * MOST_BYTES { &[] } else { name };
     let (Some(name), Some(text)) = (as_utf8(name, &mut work)?, as_utf8(text, &mut work)?) else { return Ok(None) };
     let window = window_of(text, start, length);
-    let spelling = cftrag_core::spelling(name.as_bytes(), text, window, guc::MATCH_CASE.get());
+    let spelling = cftrag_core::spelling(name.as_bytes(), text, window, case(language));
     Ok(spelling.map(|spelling| i32::try_from(spelling).unwrap_or(i32::MAX)))
+}
+
+/// Which names are found only in their own case, as the settings say, by the rules of that language.
+fn case(language: &[u8]) -> Case {
+    Case { which: guc::MATCH_CASE.get().into(), language: language_of(language) }
 }
 
 /// The bytes of so many characters from that one on, which is counted from 1.

@@ -364,7 +364,7 @@ pub fn entities(tables: &Tables, question: &Question, rows: Rows) {
     let template = if question.narrow { template.replace("--narrow", "").replace("--forms", "") } else { template };
     // A word that does not become UTF-8 is in no text.
     let is_wanted = "CASE WHEN cftrag_internal.cft_form({word}) IS NOT NULL THEN pg_catalog.convert_to({word}, 'UTF8') END \
-                     OPERATOR(pg_catalog.=) ANY (SELECT w.form FROM normal AS w UNION ALL SELECT w.normal FROM normal AS w)";
+                     OPERATOR(pg_catalog.=) ANY (SELECT w.lower FROM normal AS w UNION ALL SELECT w.normal FROM normal AS w)";
     values.push(("{mates}", synonyms::pairs(&tables.words, is_wanted)));
     let template = with_rules(&template, &tiers::rules(question.matching, !tables.words.is_empty()));
     let sql = fill(&lines(&template, from.is_some(), question.trees.is_some()), &values);

@@ -27,8 +27,8 @@ use crate::serve::walk::End;
 use crate::serve::within::Within;
 use crate::serve::{route, synonyms, tiers, walk, within};
 use cftrag_core::{
-    Asked, FormKind, Image, Interruptible, KnownWords, Language, Method, NormalText, Reader, Recogniser, Seek, Step,
-    Trees,
+    Asked, Case, FormKind, Image, Interruptible, KnownWords, Language, Method, NormalText, Reader, Recogniser, Seek,
+    Step, Trees,
 };
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
@@ -411,7 +411,7 @@ fn look(
     let is_sure = of.oid() == filter.edges.oid();
     let judges = !is_sure || filter.only.is_some() || filter.within.is_some();
     recogniser.limit(work_memory::limit());
-    recogniser.match_case(guc::MATCH_CASE.get());
+    recogniser.match_case(Case { which: guc::MATCH_CASE.get().into(), language: filter.edges.registration.language() });
     recogniser.judging(judges);
     recogniser.once(filter.once);
     let How { seek, all, form, taken: (taken, apart) } = how;

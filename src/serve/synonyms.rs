@@ -18,7 +18,10 @@ use pgrx::pg_sys;
 use std::collections::{BTreeSet, HashMap};
 
 /// Words of a class that stand for each other: the first ones by bytes.
-const MOST_OF_CLASS: usize = 32;
+const MOST_OF_CLASS: usize = 16;
+
+/// Bytes of the longest word that is looked up.
+const LONGEST: usize = 255;
 
 /// Words of a text that are looked up at a time.
 const TOGETHER: usize = 512;
@@ -34,15 +37,18 @@ pub fn pairs(tables: &[WordTable], is_wanted: &str) -> String {
         let is_wanted = is_wanted.replace("{word}", &word);
         format!(
             "(WITH asked AS MATERIALIZED (SELECT DISTINCT {word} {c} AS word, {class} AS class FROM {from} AS r WHERE {is_wanted}) \
-              SELECT a.word, m.mate \
-                FROM asked AS a \
-                JOIN (SELECT k.class, l.mate FROM (SELECT DISTINCT a.class FROM asked AS a) AS k \
-                       CROSS JOIN LATERAL (SELECT DISTINCT {word} {c} AS mate FROM {from} AS r \
-                                            WHERE {class} OPERATOR(pg_catalog.=) k.class AND {word} IS NOT NULL ORDER BY 1 LIMIT {MOST_OF_CLASS}) AS l) AS m \
-                  ON m.class OPERATOR(pg_catalog.=) a.class)"
+              , mates AS MATERIALIZED (SELECT k.class, l.mate FROM (SELECT DISTINCT a.class FROM asked AS a) AS k \
+                 CROSS JOIN LATERAL (SELECT DISTINCT {word} {c} AS mate FROM {from} AS r \
+                                      WHERE {class} OPERATOR(pg_catalog.=) k.class AND {word} IS NOT NULL ORDER BY 1 LIMIT {MOST_OF_CLASS}) AS l) \
+              SELECT a.word, m.mate FROM asked AS a JOIN mates AS m ON m.class OPERATOR(pg_catalog.=) a.class)"
         )
     };
     tables.iter().map(of).collect::<Vec<_>>().join(" UNION ALL ") // bounded: attached tables
+}
+
+/// A word of a text as tables of words have it: in lower case; nothing if it is too long for one.
+pub fn lower(word: &str) -> String {
+    if word.len() > LONGEST { String::new() } else { word.to_lowercase() }
 }
 
 /// The column of classes in a type that has an operator =: its own, so that a plain index on it can be used, or text.
@@ -66,22 +72,20 @@ pub fn replace(
     to.begin_like(text);
     let opened: Vec<&EdgesTable> = tables.iter().map(|of| &of.table).collect(); // bounded: attached tables
     let statement = Statement::over(&pairs(tables, "{word} OPERATOR(pg_catalog.=) ANY ($1)"), &opened);
-    let mut folded: Vec<Vec<u8>> = Vec::new();
+    let mut written: Vec<String> = Vec::new();
     let mut first = 0;
     while first < text.all().len() {
         let mut room = Room::new();
         let words = || text.all().skip(first).take(TOGETHER);
-        folded.clear();
+        written.clear();
         let mut keys: BTreeSet<&[u8]> = BTreeSet::new(); // bounded: by the words of a slice
         for (place, normal) in words() {
             work.step();
             room.take(place.len() * 4 + EACH)?;
-            let mut form = Vec::new();
-            cftrag_core::fold(&read[place], &mut form);
-            folded.push(form);
+            written.push(lower(&read[place]));
             keys.insert(normal);
         }
-        keys.extend(folded.iter().map(Vec::as_slice));
+        keys.extend(written.iter().map(String::as_bytes));
         keys.retain(|key| str::from_utf8(key).is_ok());
         let keys = text_array_of(keys.iter().copied().map(Some));
         let mut mates: HashMap<Vec<u8>, BTreeSet<Vec<u8>>> = HashMap::new(); // bounded: `room` has each
@@ -103,8 +107,8 @@ pub fn replace(
         });
         done?;
         for (n, (_, normal)) in words().enumerate() {
-            let [of_form, of_normal] = [&folded[n][..], normal].map(|key| mates.get(key).into_iter().flatten());
-            let others: BTreeSet<&[u8]> = of_form.chain(of_normal).map(Vec::as_slice).collect(); // bounded: two classes' words
+            let of = [written[n].as_bytes(), normal].map(|key| mates.get(key).into_iter().flatten());
+            let others: BTreeSet<&[u8]> = of.into_iter().flatten().map(Vec::as_slice).collect(); // bounded: two classes' words
             for other in others.into_iter().filter(|other| *other != normal) {
                 work.steps(2 * cftrag_core::BESIDE);
                 to.append_with(text, first + n, other, work_memory::limit()).map_err(error::no_room)?;

@@ -54,7 +54,7 @@ pub use recognise::known::KnownWords;
 pub use recognise::mentions::{Mention, Recogniser, Seek};
 pub use recognise::method::Method;
 pub use recognise::normal_text::{BESIDE, NormalText};
-pub use recognise::spelling::{is_spelled_otherwise, spelling};
+pub use recognise::spelling::{Case, MatchCase, is_spelled_otherwise, spelling};
 pub use recognise::text::{Reader, as_utf8};
 pub use records::asked::Asked;
 pub use records::edge::{Deleter, Deletion, Edge, Fate, Fates, RowVersion, Settled, Stamp};

@@ -59,7 +59,24 @@ INSERT INTO words VALUES ('blindness', 'f'), ('failure', 'f');
 SELECT finds('renal failure, kidney blindness');
 ROLLBACK;
 SELECT finds('renal failure, kidney blindness');
--- The first 32 words of a class, by bytes.
+-- Words whose folded form is another one, and words that no text can have.
+BEGIN;
+INSERT INTO words VALUES ('straße', 'w'), ('weg', 'w'), ('νεφρός', 'k'), ('e-mail', 'm'), ('mail', 'm'), ('心臓', 'h'), ('heart', 'h');
+INSERT INTO illness VALUES ('Disease', 'Weg zum Markt'), ('Disease', 'heart attack'), ('Disease', 'TV');
+SELECT finds('Straße zum Markt, STRASSE zum Markt, νεφρός failure, ΝΕΦΡΌΣ failure; e-mail attack');
+SET LOCAL cftrag.enable = off;
+SELECT finds('Straße zum Markt, STRASSE zum Markt, νεφρός failure, ΝΕΦΡΌΣ failure; e-mail attack');
+SET LOCAL client_min_messages = notice;
+SELECT cft_detach('words');
+SELECT cft_attach_words('words', edges => 'illness');
+ROLLBACK;
+CREATE COLLATION words_nd (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+CREATE TABLE words_nd (word text COLLATE words_nd, class int);
+INSERT INTO words_nd VALUES ('a', 1), ('B', 1);
+SELECT cft_attach_words('words_nd', edges => 'illness');
+DROP TABLE words_nd;
+DROP COLLATION words_nd;
+-- The first 16 words of a class, by bytes.
 BEGIN;
 INSERT INTO words SELECT 'a' || lpad(i::text, 3, '0'), 'k' FROM generate_series(1, 40) AS i;
 SELECT finds('a007 failure, renal failure'), current_setting('cftrag.enable') AS enabled;

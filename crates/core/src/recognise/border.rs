@@ -2,6 +2,8 @@
 
 /// Letters of a word with a full stop that does not end its sentence: "E. coli", "St. Louis", "vs. all".
 const SHORTENED: usize = 2;
+/// Letters of the longest name that HTML has for a sign.
+const MOST_SIGN: usize = 6;
 
 /// Whether a sentence ends with the character at that place.
 pub(crate) fn ends_sentence(text: &str, at: usize, c: char, next: Option<char>) -> bool {
@@ -31,6 +33,7 @@ pub(crate) fn has_border(text: &str) -> bool {
             '\n' => lines > 1 || is_item(rest),
             '\t' | '\u{c}' | '\u{2029}' | '|' => true,
             '；' | '؟' | '۔' | '।' | '։' | '።' | '‽' | '‼' | '｡' | '．' => true,
+            ';' if is_sign(&text[..at]) => false,
             ';' | '…' => rest.starts_with(char::is_whitespace),
             // A quotation mark or a bracket may close behind it.
             '.' | '!' | '?' | '。' | '！' | '？' => {
@@ -43,6 +46,15 @@ pub(crate) fn has_border(text: &str) -> bool {
             _ => false,
         }
     })
+}
+
+/// Whether a text ends with what HTML writes for a sign, but for its semicolon: "&amp".
+fn is_sign(text: &str) -> bool {
+    let name = text.bytes().rev().take(MOST_SIGN + 1).take_while(|byte| *byte != b'&');
+    let len = name.clone().count();
+    (1..=MOST_SIGN).contains(&len)
+        && text.len() > len
+        && name.clone().all(|byte| byte.is_ascii_alphanumeric() || byte == b'#')
 }
 
 /// Whether an item of a list begins.
@@ -66,6 +78,9 @@ mod tests {
             ("socks! hiking", true),
             ("Yahoo!mail", false),
             ("hiking; socks", true),
+            ("Home &amp; Garden", false),
+            ("Home amp; Garden", true),
+            ("a &longer-one; b", true),
             ("hiking\n  socks", false),
             ("hiking\n \n socks", true),
             ("hiking\tsocks", true),

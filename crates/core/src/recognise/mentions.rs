@@ -42,6 +42,7 @@ use crate::recognise::mentions::counting::Counting;
 use crate::recognise::mentions::room::Short;
 use crate::recognise::mentions::window::Listing;
 use crate::recognise::method::Method;
+use crate::recognise::spelling::Case;
 use crate::recognise::starts::BLOCK;
 use crate::recognise::text::{Held, Reader};
 use crate::records::asked::Asked;
@@ -108,7 +109,7 @@ pub struct Recogniser {
     arena: Arena,
     seek: Seek,
     overlapping: bool,
-    case: bool,
+    case: Case,
     /// The words held; those before `current` are done.
     held: Held,
     /// The form that windows are looked up by, and the language of its words.
@@ -178,7 +179,7 @@ impl Recogniser {
             arena: Arena::new(prefix),
             seek: Seek::Entities,
             overlapping: false,
-            case: false,
+            case: Case::default(),
             held: Held::new(),
             kind: FormKind::Folded,
             language: Language::default(),
@@ -218,9 +219,9 @@ impl Recogniser {
         }
     }
 
-    /// Sets whether short names of capitals and common words are found only in their own case.
-    pub fn match_case(&mut self, only: bool) {
-        self.case = only;
+    /// Sets which names are found only in their own case.
+    pub fn match_case(&mut self, case: impl Into<Case>) {
+        self.case = case.into();
     }
 
     /// Sets whether a label that occurs again may have one mention, which stands for all its entities.

@@ -10,6 +10,7 @@
 
 use std::ops::Range;
 
+use crate::folded::normal::{Language, is_function_word};
 use crate::folded::pieces::Words;
 use crate::folded::words::{MOST_BYTES, fold, is_ignorable};
 use crate::recognise::border::has_border;
@@ -35,18 +36,61 @@ const COMMON: &str = "a about above after again against all also although always
 /// Letters of the longest common word.
 const MOST_COMMON: usize = 10;
 
+/// Which names are found only in their own case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MatchCase {
+    /// None.
+    #[default]
+    Off,
+    /// Short names of capitals, and common words.
+    On,
+    /// Also names with a capital: where the text has a capital, too.
+    Capitals,
+}
+
+/// Which names are found only in their own case, by the rules of a language.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Case {
+    pub which: MatchCase,
+    pub language: Language,
+}
+
+impl From<bool> for Case {
+    fn from(is_on: bool) -> Case {
+        let which = if is_on { MatchCase::On } else { MatchCase::Off };
+        Case { which, language: Language::default() }
+    }
+}
+
+impl Case {
+    /// Whether the case of a name forbids to find it there.
+    fn forbids(self, name: &str, here: &str) -> bool {
+        let has_capital = |text: &str| text.chars().any(char::is_uppercase);
+        self.which == MatchCase::Capitals
+            && has_capital(name)
+            && !(here.len() <= NEAR && has_capital(here))
+    }
+}
+
 /// How well the words at `window` spell a name to which they fold: 0 if the name itself is not there, case aside; else
 /// the more punctuation of the name is beside them, the higher. None if they do not spell it. With `case`, short names
 /// of capitals are found only in capitals, and common words only in their own case.
 #[must_use]
-pub fn spelling(name: &[u8], text: &str, window: Range<usize>, case: bool) -> Option<u32> {
+pub fn spelling(
+    name: &[u8],
+    text: &str,
+    window: Range<usize>,
+    case: impl Into<Case>,
+) -> Option<u32> {
+    let by_case = case.into();
+    let case = by_case.which != MatchCase::Off;
     let name = std::str::from_utf8(label_of(name).unwrap_or(name)).ok()?;
     let here = text.get(window.clone())?;
     // Mostly it is, and then no punctuation of the name is beside the words.
     if name == here {
         return Some(1);
     }
-    if case && is_common(name) {
+    if case && is_common(name, by_case.language) || by_case.forbids(name, here) {
         return None;
     }
     let bare = [name.as_bytes().first(), name.as_bytes().last()];
@@ -57,6 +101,10 @@ pub fn spelling(name: &[u8], text: &str, window: Range<usize>, case: bool) -> Op
     let is_too_low = || case && is_short_capitals(name) && is_lower();
     if is_bare && name.eq_ignore_ascii_case(here) && !is_too_low() {
         return Some(1);
+    }
+    // No name goes on where a sentence ends, or a cell of a table.
+    if has_border(here.get(..NEAR).unwrap_or(here)) && !has_border(name) {
+        return None;
     }
     let Parts { before, inner, after, has_marks, needs_marks } = Parts::of(name);
     let (head, tail) = (&text[..window.start], &text[window.end..]);
@@ -77,16 +125,24 @@ pub fn spelling(name: &[u8], text: &str, window: Range<usize>, case: bool) -> Op
 /// punctuation, nor where a sentence ends between them, nor with `case` for a common word, nor for short capitals unless
 /// the words are capitals, but for an s.
 #[must_use]
-pub fn is_spelled_otherwise(name: &[u8], text: &str, window: Range<usize>, case: bool) -> bool {
+pub fn is_spelled_otherwise(
+    name: &[u8],
+    text: &str,
+    window: Range<usize>,
+    case: impl Into<Case>,
+) -> bool {
+    let by_case = case.into();
+    let case = by_case.which != MatchCase::Off;
     let Ok(name) = std::str::from_utf8(label_of(name).unwrap_or(name)) else { return false };
     let Some(here) = text.get(window) else { return false };
     let are_capitals = || {
         let here = here.strip_suffix('s').unwrap_or(here);
         here.len() <= NEAR && !here.chars().any(char::is_lowercase)
     };
-    let is_free = !case || !is_common(name) && (!is_short_capitals(name) || are_capitals());
+    let is_free =
+        !case || !is_common(name, by_case.language) && (!is_short_capitals(name) || are_capitals());
     let is_one = || here.len() <= NEAR && (!has_border(here) || has_border(name));
-    is_free && !Parts::of(name).needs_marks && is_one()
+    is_free && !by_case.forbids(name, here) && !Parts::of(name).needs_marks && is_one()
 }
 
 /// Whether a name has one to five letters, all of them capitals, and no digit.
@@ -101,8 +157,12 @@ fn is_short_capitals(name: &str) -> bool {
     letters > 0
 }
 
-/// Whether a name is a common word, in any case.
-fn is_common(name: &str) -> bool {
+/// Whether a name is a common word of the language, in any case: in others than English, a function word.
+fn is_common(name: &str, language: Language) -> bool {
+    if language != Language::English {
+        return name.len() <= MOST_COMMON
+            && is_function_word(language, name.to_lowercase().as_bytes());
+    }
     name.len() <= MOST_COMMON && COMMON.split(' ').any(|word| word.eq_ignore_ascii_case(name))
 }
 
@@ -192,6 +252,40 @@ mod tests {
         let best = all.iter().flatten().max();
         let of = names.iter().zip(&all).filter(|(_, how)| how.is_some() && how.as_ref() == best);
         of.map(|(name, _)| *name).collect()
+    }
+
+    #[test]
+    fn common_words_are_those_of_the_language() {
+        for (language, name, text, found) in [
+            (Language::German, "Der", "der", false),
+            (Language::German, "Set", "set", true),
+            (Language::English, "Der", "der", true),
+            (Language::French, "Des", "des", false),
+            (Language::Simple, "The", "the", true),
+        ] {
+            let case = Case { which: MatchCase::On, language };
+            let spelled = spelling(name.as_bytes(), text, 0..text.len(), case);
+            assert_eq!(spelled.is_some(), found, "{name} in {text}");
+        }
+    }
+
+    #[test]
+    fn a_name_with_a_capital_may_need_one() {
+        for (name, text, found) in [
+            ("Reading", "reading", false),
+            ("Reading", "READING", true),
+            ("reading", "reading", true),
+            ("New York", "new York", true),
+            ("东京", "东京", true),
+            ("Set", "SET", false),
+        ] {
+            let place = 0..text.len();
+            let case = Case { which: MatchCase::Capitals, ..Case::default() };
+            let spelled = spelling(name.as_bytes(), text, place.clone(), case);
+            assert_eq!(spelled.is_some(), found, "{name} in {text}");
+            let may_be = is_spelled_otherwise(name.as_bytes(), text, place, case);
+            assert_eq!(may_be, found, "{name} in {text}");
+        }
     }
 
     #[test]
