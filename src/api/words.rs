@@ -196,7 +196,7 @@ fn cft_spelled_otherwise(
     let (Some(name), Some(text)) = (as_utf8(name, &mut work)?, as_utf8(text, &mut work)?) else { return Ok(None) };
     let (window, words) = (window_of(text, start, length), usize::try_from(words).unwrap_or(0));
     let may_be = cftrag_core::may_be_of(kind, language_of(language), name.as_bytes(), words);
-    Ok(Some(may_be && cftrag_core::is_spelled_otherwise(name.as_bytes(), text, window, case(language))))
+    Ok(Some(may_be && cftrag_core::is_spelled_otherwise(kind, name.as_bytes(), text, window, case(language))))
 }
 
 /// `cft_definitions(text)`: the abbreviations that a text defines: where the long form begins and the character after it, from 1, and the short form. See

@@ -51,7 +51,7 @@ fn defined(names: &BTreeSet<String>, text: &str, kind: FormKind) -> Found {
                         name.as_bytes(),
                         *at,
                         window.len() == words.len(),
-                    ) && is_spelled_otherwise(name.as_bytes(), text, place.clone(), true)
+                    ) && is_spelled_otherwise(kind, name.as_bytes(), text, place.clone(), true)
                     {
                         found.insert((place.start, place.end, name.clone().into_bytes()));
                     }
@@ -74,7 +74,7 @@ fn defined(names: &BTreeSet<String>, text: &str, kind: FormKind) -> Found {
                 if write_form(kind, Language::English, name.as_bytes(), &mut other)
                     && other == form
                     && !cut
-                    && is_spelled_otherwise(name.as_bytes(), text, place.clone(), true)
+                    && is_spelled_otherwise(kind, name.as_bytes(), text, place.clone(), true)
                 {
                     found.insert((place.start, place.end, name.clone().into_bytes()));
                 }
@@ -95,7 +95,7 @@ fn has_part(name: &str, window: &[&[u8]], text: &str, place: &Range<usize>) -> b
             && letters.len() >= 3
             && counts
             && (own.len() == window.len() || letters.len() >= 6)
-            && is_spelled_otherwise(part, text, place.clone(), true)
+            && is_spelled_otherwise(FormKind::Part, part, text, place.clone(), true)
     })
 }
 

@@ -10,6 +10,7 @@
 
 use std::ops::Range;
 
+use crate::folded::forms::FormKind;
 use crate::folded::normal::{Language, is_function_word};
 use crate::folded::pieces::Words;
 use crate::folded::words::{MOST_BYTES, fold, is_ignorable};
@@ -126,6 +127,7 @@ pub fn spelling(
 /// the words are capitals, but for an s.
 #[must_use]
 pub fn is_spelled_otherwise(
+    kind: FormKind,
     name: &[u8],
     text: &str,
     window: Range<usize>,
@@ -142,7 +144,13 @@ pub fn is_spelled_otherwise(
     let is_free =
         !case || !is_common(name, by_case.language) && (!is_short_capitals(name) || are_capitals());
     let is_one = || here.len() <= NEAR && (!has_border(here) || has_border(name));
-    is_free && !by_case.forbids(name, here) && !Parts::of(name).needs_marks && is_one()
+    // In another order only names that are written so go on behind a comma: "Carcinoma, renal".
+    let is_list = || kind == FormKind::Unordered && here.contains(',') && !name.contains(',');
+    is_free
+        && !is_list()
+        && !by_case.forbids(name, here)
+        && !Parts::of(name).needs_marks
+        && is_one()
 }
 
 /// Whether a name has one to five letters, all of them capitals, and no digit.
@@ -283,7 +291,7 @@ mod tests {
             let case = Case { which: MatchCase::Capitals, ..Case::default() };
             let spelled = spelling(name.as_bytes(), text, place.clone(), case);
             assert_eq!(spelled.is_some(), found, "{name} in {text}");
-            let may_be = is_spelled_otherwise(name.as_bytes(), text, place, case);
+            let may_be = is_spelled_otherwise(FormKind::Joined, name.as_bytes(), text, place, case);
             assert_eq!(may_be, found, "{name} in {text}");
         }
     }

@@ -379,19 +379,20 @@ impl Recogniser {
                 let typed = self.held.normal_words(self.current, words);
                 let counts = self.normal.read(self.language, &self.name)
                     && self.normal.is_misspelled(typed, self.misspelled, words == self.all)
-                    && is_spelled_otherwise(&self.name, text, at, self.case);
+                    && is_spelled_otherwise(self.kind, &self.name, text, at, self.case);
                 counts.then_some(0)
             }
             FormKind::Part => {
                 let (len, letters) = self.held.form(self.current, words, &mut self.window);
                 let counts = |own: &NormalWords, part: &[u8]| {
-                    own.may_be_of(words) && is_spelled_otherwise(part, text, at.clone(), self.case)
+                    own.may_be_of(words)
+                        && is_spelled_otherwise(FormKind::Part, part, text, at.clone(), self.case)
                 };
                 let has = self.normal.has_part(self.language, &self.name, &letters[..len], counts);
                 has.then_some(0)
             }
             kind => {
-                let counts = is_spelled_otherwise(&self.name, text, at, self.case)
+                let counts = is_spelled_otherwise(kind, &self.name, text, at, self.case)
                     && (kind != FormKind::Joined
                         || (self.normal_of == Some(record.id())
                             || self.normal.read(self.language, &self.name))
