@@ -46,6 +46,13 @@ DELETE FROM goods WHERE child IN ('Hats, Caps & Scarves', 'Caps & caps');
 SELECT finds('a hat, cap');
 ROLLBACK;
 SELECT finds('a hat, crates');
+-- What stands in brackets at the end of a name says which one it is.
+BEGIN;
+INSERT INTO goods VALUES ('Planet', 'Mercury (planet)'), ('Element', 'Mercury (element)'), ('Disease', 'Asthma (disorder)'), ('Disease', 'Venus'), ('Planet', 'Venus (planet)');
+SELECT finds('mercury, the venus, asthma; Mercury (planet)');
+SET LOCAL cftrag.enable = off;
+SELECT finds('mercury, the venus, asthma; Mercury (planet)');
+ROLLBACK;
 -- What is a common word is not corrected to a name of one word.
 BEGIN;
 INSERT INTO goods VALUES ('Disease', 'Cancer'), ('Disease', 'Stroke');

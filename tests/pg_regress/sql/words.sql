@@ -70,12 +70,6 @@ SET LOCAL client_min_messages = notice;
 SELECT cft_detach('words');
 SELECT cft_attach_words('words', edges => 'illness');
 ROLLBACK;
-CREATE COLLATION words_nd (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
-CREATE TABLE words_nd (word text COLLATE words_nd, class int);
-INSERT INTO words_nd VALUES ('a', 1), ('B', 1);
-SELECT cft_attach_words('words_nd', edges => 'illness');
-DROP TABLE words_nd;
-DROP COLLATION words_nd;
 -- The first 16 words of a class, by bytes.
 BEGIN;
 INSERT INTO words SELECT 'a' || lpad(i::text, 3, '0'), 'k' FROM generate_series(1, 40) AS i;

@@ -1,4 +1,5 @@
-//! The parts of a name that lists several things: "Hats, Caps & Scarves".
+//! The parts of a name that lists several things, "Hats, Caps & Scarves", or says in brackets which one it is:
+//! "Mercury (planet)" has the part "Mercury".
 //!
 //! Between the last two parts stands "&", "/" or a conjunction, between others one of these or a comma. Without "&" and
 //! "/" each part is one word: "Hats and Scarves", but "Breast and ovarian cancer" is no list. A part with fewer words than
@@ -25,6 +26,11 @@ impl<'n> Parts<'n> {
     pub fn of(language: Language, name: &'n [u8]) -> Parts<'n> {
         let name = label_of(name).unwrap_or(name);
         let mut parts = Parts::default();
+        if let Some(part) = without_brackets(name) {
+            parts.parts[0] = part;
+            parts.len = 1;
+            return parts;
+        }
         if !parts.read(language, name) {
             return Parts::default();
         }
@@ -81,6 +87,14 @@ impl<'n> Parts<'n> {
     }
 }
 
+/// What stands before the brackets at the end of a name, if it has some there.
+fn without_brackets(name: &[u8]) -> Option<&[u8]> {
+    let inner = name.trim_ascii_end().strip_suffix(b")")?;
+    let at = inner.iter().rposition(|byte| *byte == b'(')?;
+    let part = inner[..at].strip_suffix(b" ")?.trim_ascii();
+    (!part.is_empty() && !inner[at..].contains(&b')')).then_some(part)
+}
+
 /// The pieces between blanks, and where they begin.
 fn words(name: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let pieces = name.split(u8::is_ascii_whitespace);
@@ -128,6 +142,12 @@ mod tests {
             ("Hats & & Scarves", &[]),
             ("& Scarves", &[]),
             ("Hats &", &[]),
+            ("Mercury (planet)", &["Mercury"]),
+            ("Asthma (disorder)\0", &["Asthma"]),
+            ("Hats & Scarves (red)", &["Hats & Scarves"]),
+            ("f(x)", &[]),
+            ("(red)", &[]),
+            ("Hats (red", &[]),
             ("R&D", &[]),
             ("Hats", &[]),
             ("", &[]),

@@ -28,7 +28,7 @@ use crate::memory::flat::{FirstLines, Line, Memory};
 use crate::memory::id::{VersionId, to_word};
 
 /// The layout number; it is increased whenever a byte of the image changes its meaning.
-pub const LAYOUT: u32 = 15;
+pub const LAYOUT: u32 = 16;
 /// "cftrag", then "IF" for an image of the forest.
 const MAGIC: u64 = u64::from_be_bytes(*b"cftragIF");
 /// Words of the owner's area: an address for each of 2085 chunks; the rest is for snapshots.

@@ -20,7 +20,7 @@ pub enum Method {
     Typo,
     /// One of several names that the text joins: "breast and ovarian cancer".
     Coordination,
-    /// A part of the name, which lists several things: "Hats & Scarves".
+    /// A part of the name, which lists several things, "Hats & Scarves", or has brackets at its end.
     Part,
 }
 
