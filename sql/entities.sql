@@ -246,8 +246,8 @@ kept0(start, stop, entity, via_alias, method, score) AS MATERIALIZED (
 --each     SELECT k.* FROM kept{before} AS k
 --each      WHERE NOT EXISTS (SELECT FROM chosen{n} AS c WHERE c.start OPERATOR(pg_catalog.<=) k.start AND k.stop OPERATOR(pg_catalog.<=) c.stop)
 --each )
--- Of the entities of one window (namesakes) those count of which the text names most ancestors, other than where it first names the entity; of these,
--- those whose ancestors are called by most of its other words: not by function words, nor by words of that window.
+-- Of the entities of one window (namesakes) each goes of which the text says less than of another one of them: of the things above it that the text names,
+-- other than where it first names the entity, and of the words in what these are called, function words and words of mentions aside.
 --narrow , namesake(entity) AS MATERIALIZED (
 --narrow     SELECT DISTINCT k.entity FROM kept0 /* by the last rule */ AS k
 --narrow      WHERE EXISTS (SELECT FROM kept0 /* by the last rule */ AS o WHERE o.start OPERATOR(pg_catalog.=) k.start AND o.stop OPERATOR(pg_catalog.=) k.stop AND o.entity OPERATOR(pg_catalog.<>) k.entity)
@@ -266,25 +266,26 @@ kept0(start, stop, entity, via_alias, method, score) AS MATERIALIZED (
 --narrow      WHERE u.depth OPERATOR(pg_catalog.<) 1000
 --narrow ),
 --narrow above(entity, ancestor) AS MATERIALIZED (SELECT DISTINCT u.entity, u.ancestor FROM up AS u WHERE u.ancestor OPERATOR(pg_catalog.<>) u.entity),
---narrow scored(entity, named, said) AS MATERIALIZED (
---narrow     SELECT n.entity,
---narrow            (SELECT pg_catalog.count(*) FROM above AS u JOIN first AS a ON a.entity OPERATOR(pg_catalog.=) u.ancestor JOIN first AS e ON e.entity OPERATOR(pg_catalog.=) u.entity
---narrow              WHERE u.entity OPERATOR(pg_catalog.=) n.entity AND NOT (a.start OPERATOR(pg_catalog.=) e.start AND a.stop OPERATOR(pg_catalog.=) e.stop)),
---narrow            (SELECT pg_catalog.count(DISTINCT w.normal)
---narrow               FROM above AS u
---narrow              CROSS JOIN LATERAL pg_catalog.unnest(cftrag_internal.cft_normal_words(
+--narrow beside(word) AS MATERIALIZED (
+--narrow     SELECT DISTINCT w.normal FROM normal AS w
+--narrow      WHERE cftrag_internal.cft_window_form(ARRAY[w.normal, w.normal], 'reordered', '{language}') IS NOT NULL
+--narrow        AND NOT EXISTS (SELECT FROM kept0 /* by the last rule */ AS k WHERE k.start OPERATOR(pg_catalog.<=) w.start AND w.start OPERATOR(pg_catalog.<) k.stop)
+--narrow ),
+--narrow said(entity, what) AS MATERIALIZED (
+--narrow     SELECT n.entity, ARRAY(
+--narrow         SELECT pg_catalog.concat_ws('-', a.start, a.stop)
+--narrow           FROM above AS u JOIN first AS a ON a.entity OPERATOR(pg_catalog.=) u.ancestor JOIN first AS e ON e.entity OPERATOR(pg_catalog.=) u.entity
+--narrow          WHERE u.entity OPERATOR(pg_catalog.=) n.entity AND NOT (a.start OPERATOR(pg_catalog.=) e.start AND a.stop OPERATOR(pg_catalog.=) e.stop)
+--narrow         UNION
+--narrow         SELECT pg_catalog.encode(w.word, 'hex')
+--narrow           FROM above AS u
+--narrow          CROSS JOIN LATERAL pg_catalog.unnest(cftrag_internal.cft_normal_words(
 --narrow --label (SELECT pg_catalog.min({label} COLLATE pg_catalog."C") FILTER (WHERE {label} OPERATOR(pg_catalog.<>) '') FROM (SELECT u.ancestor) AS u(name) JOIN {labels} AS r ON {is_labelled})
 --narrow --no label u.ancestor
---narrow                    , '{language}')) AS x(word)
---narrow               JOIN normal AS w ON w.normal OPERATOR(pg_catalog.=) x.word AND cftrag_internal.cft_window_form(ARRAY[w.normal, w.normal], 'reordered', '{language}') IS NOT NULL
---narrow              WHERE u.entity OPERATOR(pg_catalog.=) n.entity
---narrow                AND NOT EXISTS (SELECT FROM first AS e JOIN normal AS i ON i.start OPERATOR(pg_catalog.>=) e.start AND i.start OPERATOR(pg_catalog.<) e.stop
---narrow                                 WHERE e.entity OPERATOR(pg_catalog.=) n.entity AND i.normal OPERATOR(pg_catalog.=) w.normal))
+--narrow                , '{language}')) AS x(word)
+--narrow           JOIN beside AS w ON w.word OPERATOR(pg_catalog.=) x.word
+--narrow          WHERE u.entity OPERATOR(pg_catalog.=) n.entity)
 --narrow       FROM namesake AS n
---narrow ),
---narrow ranked(start, stop, entity, place) AS MATERIALIZED (
---narrow     SELECT k.start, k.stop, k.entity, pg_catalog.rank() OVER (PARTITION BY k.start, k.stop ORDER BY COALESCE(s.named, 0) DESC, COALESCE(s.said, 0) DESC)
---narrow       FROM kept0 /* by the last rule */ AS k LEFT JOIN scored AS s ON s.entity OPERATOR(pg_catalog.=) k.entity
 --narrow )
 SELECT
 --once DISTINCT ON (m.entity)
@@ -293,7 +294,8 @@ SELECT
 --no label , NULL::pg_catalog.text
        , m.method, m.score
   FROM kept0 /* by the last rule */ AS m
---narrow WHERE EXISTS (SELECT FROM ranked AS k WHERE k.place OPERATOR(pg_catalog.=) 1 AND k.start OPERATOR(pg_catalog.=) m.start AND k.stop OPERATOR(pg_catalog.=) m.stop AND k.entity OPERATOR(pg_catalog.=) m.entity)
+--narrow WHERE NOT EXISTS (SELECT FROM kept0 /* by the last rule */ AS o JOIN said AS t ON t.entity OPERATOR(pg_catalog.=) m.entity JOIN said AS s ON s.entity OPERATOR(pg_catalog.=) o.entity
+--narrow                    WHERE o.start OPERATOR(pg_catalog.=) m.start AND o.stop OPERATOR(pg_catalog.=) m.stop AND t.what OPERATOR(pg_catalog.<@) s.what AND NOT s.what OPERATOR(pg_catalog.<@) t.what)
  ORDER BY
 --once m.entity,
        m.start, m.stop DESC, m.entity

@@ -4,7 +4,7 @@ use crate::call::work_memory::{Room, list};
 use crate::error;
 use crate::error::Fallible;
 use crate::pg::interrupt::check_interrupts;
-use crate::serve::narrowed::Scores;
+use crate::serve::narrowed::Narrowed;
 use crate::serve::tiers::{Each, window};
 use crate::serve::walk::End;
 use cftrag_core::{Interruptible, NoRoom, Recogniser};
@@ -46,8 +46,8 @@ pub fn merge(found: &[Recogniser], first: usize, sources: usize, all: &mut Vec<E
 }
 
 /// Of the mentions, which are in the order of their windows, keeps those of each entity's first window. 53400, 53200 (memory).
-/// `scores` say which entities of a listing count.
-pub fn keep_first(found: &[Recogniser], all: &mut Vec<Each>, scores: &Scores<'_>) -> Fallible<()> {
+/// `narrowed` says which entities of a listing count.
+pub fn keep_first(found: &[Recogniser], all: &mut Vec<Each>, narrowed: &Narrowed<'_>) -> Fallible<()> {
     let mut check_interrupts = check_interrupts;
     let work = &mut Interruptible::new(&mut check_interrupts);
     let mut first = First::default();
@@ -70,7 +70,7 @@ pub fn keep_first(found: &[Recogniser], all: &mut Vec<Each>, scores: &Scores<'_>
             for one in &of.mentions()[list] {
                 work.step();
                 let name = of.name(one.entity);
-                if scores.counts((recogniser, start), name) && first.is_at(name, window(&all[n]))? {
+                if narrowed.counts((recogniser, start), name) && first.is_at(name, window(&all[n]))? {
                     let mut mention = mention;
                     (mention.entity, mention.alias) = (one.entity, one.alias);
                     more.push((recogniser, mention));

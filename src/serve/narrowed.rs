@@ -1,8 +1,9 @@
-//! Tells namesakes apart by the text. Of the entities that one window names, those count of which the text names most of what is above them; of these,
-//! those whose ancestors are called by most other words of the text: "accessories for laptops" means those below Laptops, "boots for boys" those below
-//! Boys' clothing. What is named first by the very window that names the entity first says nothing about it, nor do that window's words.
+//! Tells namesakes apart by the text. Of each entity of a window that names several, the text may say what is above it: by naming an ancestor, or by a
+//! word of what an ancestor is called. An entity goes if the text says all that of another one of the window, and more: "accessories for laptops" means
+//! those below Laptops, "boots for boys" those below Boys' clothing, "Paris, France and Paris, Texas" both.
 //!
-//! The text says it for each entity once, not for each of its windows, so that a label that is repeated costs no more than once.
+//! What is named first by the very window that names the entity first says nothing about it, nor do words of mentions. The text says it of an entity once,
+//! not in each of its windows, so that a label that is repeated costs no more than once.
 
 use crate::call::work_memory::{Room, list};
 use crate::catalog::attached_table::AttachedTable;
@@ -17,50 +18,37 @@ use crate::serve::walk;
 use crate::serve::walk::End;
 use cftrag_core::{Interruptible, Names, NormalText, Recogniser};
 use pgrx::pg_sys;
-use std::collections::{HashMap, HashSet};
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::rc::Rc;
 
-/// Bytes of an entity, a listing or a word in the tables here, which may have just doubled.
+/// Bytes of an entity, a listing, a name or a word in the tables here, which may have just doubled.
 const EACH: usize = 256;
+/// Bytes of an ancestor of an entity.
+const PAIR: usize = 2 * size_of::<(usize, usize)>();
 
-/// How many of an entity's ancestors the text names, and how many of its words name one.
-type Score = (usize, usize);
+/// What the text says of an entity, as the number of a set. Entities of which it says nothing have the first one.
+type Said = usize;
 
 /// A listing: see [`Mention::listed`](cftrag_core::Mention::listed). The recogniser, and where the list begins.
 type Listing = (usize, usize);
 
-/// The scores of namesakes.
+/// Which namesakes count.
 #[derive(Default)]
-pub struct Scores<'n> {
-    of: HashMap<&'n [u8], Score>,
-    listings: HashMap<Listing, Score>,
+pub struct Narrowed<'n> {
+    said: HashMap<&'n [u8], Said>,
+    /// The sets of the entities that count, where a listing first counts.
+    listings: HashMap<Listing, Rc<Vec<Said>>>,
 }
 
-impl Scores<'_> {
-    fn get(&self, entity: &[u8]) -> Score {
-        self.of.get(entity).copied().unwrap_or_default()
+impl Narrowed<'_> {
+    fn of(&self, entity: &[u8]) -> Said {
+        self.said.get(entity).copied().unwrap_or_default()
     }
 
-    /// Whether an entity of a listing counts: there is none, or this is one of its best.
+    /// Whether an entity of a listing counts.
     pub fn counts(&self, listing: Listing, entity: &[u8]) -> bool {
-        self.listings.get(&listing).is_none_or(|best| self.get(entity) == *best)
-    }
-
-    /// The best score of what a mention stands for.
-    fn best_of(&mut self, found: &[Recogniser], each: &Each, work: &mut Interruptible<'_>) -> Score {
-        let Some(listing) = listing(each) else {
-            work.step();
-            return self.get(entity(found, each));
-        };
-        if let Some(best) = self.listings.get(&listing) {
-            return *best;
-        }
-        let mut best = Score::default();
-        for name in entities(found, each) {
-            work.step();
-            best = best.max(self.get(name));
-        }
-        self.listings.insert(listing, best);
-        best
+        self.listings.get(&listing).is_none_or(|those| those.contains(&self.of(entity)))
     }
 }
 
@@ -80,16 +68,15 @@ fn entities<'n>(found: &'n [Recogniser], each: &Each) -> impl Iterator<Item = &'
     own.into_iter().chain(listed.into_iter().flatten())
 }
 
-/// The entities that the text names: a number for each, and the number of the window that names it first. `shared`: those with namesakes.
+/// The entities that the text names, each with the window that names it first, those with namesakes, and the windows.
 #[derive(Default)]
 struct Named<'n> {
-    first: HashMap<&'n [u8], (usize, usize)>,
+    first: HashMap<&'n [u8], usize>,
     shared: Vec<&'n [u8]>,
     windows: Vec<(usize, usize)>,
 }
 
-/// Keeps of the mentions, which are in the order of their windows, those that count. `read` reads the normal
-/// words of the text. 53400, 53200 (memory).
+/// Keeps of the mentions, which are in the order of their windows, those that count. `read` reads the normal words of the text. 53400, 53200 (memory).
 pub fn narrow<'n>(
     of: &AttachedTable,
     trees: Option<pg_sys::Datum>,
@@ -97,41 +84,113 @@ pub fn narrow<'n>(
     all: &mut Vec<Each>,
     text: &mut NormalText,
     read: impl FnOnce(&mut NormalText) -> Result<(), End>,
-) -> Result<Scores<'n>, End> {
+) -> Result<Narrowed<'n>, End> {
     let mut check_interrupts = check_interrupts;
     let work = &mut Interruptible::new(&mut check_interrupts);
-    let mut scores = Scores::default();
     let room = &mut Room::new();
     let named = named(found, all, room, work).map_err(End::Error)?;
     if named.shared.is_empty() {
-        return Ok(scores);
+        return Ok(Narrowed::default());
+    }
+    read(text)?;
+    let words = named.words_beside(text, room, work).map_err(End::Error)?;
+    if named.windows.len() == 1 && words.is_empty() {
+        return Ok(Narrowed::default());
     }
     let reach = Reach { trees, counts: false, ..Reach::levels(MAX_LEVELS, 0) };
-    named.count_ancestors(of, reach, &mut scores, room).map_err(End::Error)?;
-    let tied = tied(found, all, &mut scores, room, work).map_err(End::Error)?;
-    if !tied.is_empty() {
-        read(text)?;
-        named.count_words(of, reach, &tied, text, &mut scores, room, work).map_err(End::Error)?;
-    }
-    scores.listings.clear();
-    let mut kept = 0;
-    let mut from = 0;
+    let above = ancestors(of, reach, &named.shared, room).map_err(End::Error)?;
+    let mut narrowed = Narrowed::default();
+    let sets = named.said(of, text, &words, above, &mut narrowed, room, work).map_err(End::Error)?;
+    keep(found, all, &mut narrowed, &sets, room, work).map_err(End::Error)?;
+    Ok(narrowed)
+}
+
+/// Keeps the mentions of the entities that count, window by window.
+fn keep(
+    found: &[Recogniser],
+    all: &mut Vec<Each>,
+    narrowed: &mut Narrowed<'_>,
+    sets: &[Vec<usize>],
+    room: &mut Room,
+    work: &mut Interruptible<'_>,
+) -> Fallible<()> {
+    let mut of_listing: HashMap<Listing, BTreeSet<Said>> = HashMap::new(); // bounded: `room` has it
+    let mut known: HashMap<BTreeSet<Said>, Rc<Vec<Said>>> = HashMap::new(); // bounded: `room` has it
+    let (mut kept, mut from) = (0, 0);
     while from < all.len() {
-        let same = all[from..].iter().take_while(|each| window(each) == window(&all[from])).count();
-        let mut best = Score::default();
-        for each in &all[from..from + same] {
-            best = best.max(scores.best_of(found, each, work));
+        let to = from + all[from..].iter().take_while(|each| window(each) == window(&all[from])).count();
+        let mut those = BTreeSet::new(); // bounded: the sets
+        for each in &all[from..to] {
+            work.step();
+            let Some(listing) = listing(each) else {
+                those.insert(narrowed.of(entity(found, each)));
+                continue;
+            };
+            if let Entry::Vacant(place) = of_listing.entry(listing) {
+                let mut own = BTreeSet::new(); // bounded: `room` has it
+                for name in entities(found, each) {
+                    work.step();
+                    own.insert(narrowed.of(name));
+                }
+                room.take(EACH * (1 + own.len()))?;
+                place.insert(own);
+            }
+            those.extend(&of_listing[&listing]);
         }
-        for n in from..from + same {
-            if scores.best_of(found, &all[n], work) == best {
+        let counting = match known.get(&those) {
+            Some(counting) => Rc::clone(counting),
+            None => {
+                room.take(EACH * (1 + those.len()))?;
+                let counting = Rc::new(largest(&those, sets, work));
+                known.insert(those, Rc::clone(&counting));
+                counting
+            }
+        };
+        for n in from..to {
+            work.step();
+            let counts = match listing(&all[n]) {
+                None => counting.contains(&narrowed.of(entity(found, &all[n]))),
+                Some(listing) => {
+                    let counts = counting.iter().any(|set| of_listing[&listing].contains(set));
+                    if counts {
+                        narrowed.listings.entry(listing).or_insert_with(|| Rc::clone(&counting));
+                    }
+                    counts
+                }
+            };
+            if counts {
                 all[kept] = all[n];
                 kept += 1;
             }
         }
-        from += same;
+        from = to;
     }
     all.truncate(kept);
-    Ok(scores)
+    Ok(())
+}
+
+/// Of these sets, those that are no proper part of another one, in order.
+fn largest(those: &BTreeSet<Said>, sets: &[Vec<usize>], work: &mut Interruptible<'_>) -> Vec<Said> {
+    // The sets that have each element: a larger set has the rarest element, too.
+    let mut having: HashMap<usize, Vec<Said>> = HashMap::new(); // bounded: `room` has the sets
+    for set in those {
+        for element in &sets[*set] {
+            work.step();
+            having.entry(*element).or_default().push(*set);
+        }
+    }
+    let mut is_largest = |set: &Said| {
+        let own = &sets[*set];
+        let Some(near) = own.iter().map(|element| &having[element]).min_by_key(|near| near.len()) else {
+            return those.len() == 1;
+        };
+        !near.iter().any(|other| {
+            work.steps(own.len());
+            let larger = &sets[*other];
+            larger.len() > own.len() && own.iter().all(|element| larger.binary_search(element).is_ok())
+        })
+    };
+    those.iter().copied().filter(|set| is_largest(set)).collect() // bounded: the sets
 }
 
 /// Reads which entities the mentions name.
@@ -167,8 +226,7 @@ fn named<'n>(
                 work.step();
                 if !named.first.contains_key(name) {
                     room.take(2 * EACH)?;
-                    let number = named.first.len();
-                    named.first.insert(name, (number, named.windows.len() - 1));
+                    named.first.insert(name, named.windows.len() - 1);
                 }
                 if is_shared && has_shared.insert(name) {
                     room.take(EACH)?;
@@ -180,135 +238,78 @@ fn named<'n>(
     Ok(named)
 }
 
-/// The entities that have the best score of a window, if there are several of them.
-fn tied<'n>(
-    found: &'n [Recogniser],
-    all: &[Each],
-    scores: &mut Scores<'n>,
-    room: &mut Room,
-    work: &mut Interruptible<'_>,
-) -> Fallible<Vec<&'n [u8]>> {
-    let (mut tied, mut known, mut listed) = (Vec::new(), HashSet::new(), HashSet::new()); // bounded: `room` has them
-    for same in all.chunk_by(|a, b| window(a) == window(b)) {
-        let mut best = Score::default();
-        for each in same {
-            best = best.max(scores.best_of(found, each, work));
-        }
-        let is_new = |each: &&Each| listing(each).is_none_or(|listing| listed.insert(listing));
-        let mut those = Vec::new(); // bounded: `room` has them
-        for name in same.iter().filter(is_new).flat_map(|each| entities(found, each)) {
-            work.step();
-            if scores.get(name) == best && those.last() != Some(&name) {
-                room.take(2 * EACH)?;
-                those.push(name);
-            }
-        }
-        if those.len() > 1 {
-            tied.extend(those.into_iter().filter(|name| known.insert(*name)));
-        }
-    }
-    Ok(tied)
-}
-
 impl<'n> Named<'n> {
-    /// Counts the ancestors of namesakes that the text names otherwise.
-    fn count_ancestors(
+    /// The words of the text that count and are in no mention, each with a number.
+    fn words_beside<'t>(
         &self,
-        of: &AttachedTable,
-        reach: Reach,
-        scores: &mut Scores<'n>,
-        room: &mut Room,
-    ) -> Fallible<()> {
-        let (mut at, mut above) = (0, Vec::new());
-        let mut end = |at: usize, above: &mut Vec<usize>| {
-            above.sort_unstable();
-            above.dedup();
-            if !above.is_empty() {
-                room.take(EACH)?;
-                scores.of.insert(self.shared[at], (above.len(), 0));
-                above.clear();
-            }
-            Ok(())
-        };
-        let mut take = |rows: &[Relative<'_>]| {
-            for row in rows {
-                while self.shared[at] != row.entity {
-                    end(at, &mut above)?;
-                    at += 1;
-                }
-                let own = self.first[row.entity].1;
-                // An ancestor in many trees comes once for each.
-                if let Some((number, window)) = self.first.get(row.name)
-                    && *window != own
-                    && above.last() != Some(number)
-                {
-                    above.push(*number);
-                }
-            }
-            Ok(())
-        };
-        walk::answer(of, &self.shared, reach, &mut Sink::Nodes { take: &mut take, own: false })?;
-        if at < self.shared.len() {
-            end(at, &mut above)?;
-        }
-        Ok(())
-    }
-
-    /// Counts the words of the text that name ancestors of the tied entities.
-    #[expect(clippy::too_many_arguments, reason = "what a search has")]
-    fn count_words(
-        &self,
-        of: &AttachedTable,
-        reach: Reach,
-        tied: &[&'n [u8]],
-        text: &NormalText,
-        scores: &mut Scores<'n>,
+        text: &'t NormalText,
         room: &mut Room,
         work: &mut Interruptible<'_>,
-    ) -> Fallible<()> {
-        // Each word of the text once, and the windows where it is said.
+    ) -> Fallible<HashMap<&'t [u8], usize>> {
         let mut words: HashMap<&[u8], usize> = HashMap::new(); // bounded: `room` has it
-        for (_, word) in text.content() {
+        let (mut next, mut until) = (0, 0);
+        for (place, word) in text.content() {
             work.step();
-            room.take(EACH)?;
-            let number = words.len();
-            words.entry(word).or_insert(number);
+            while let Some((from, to)) = self.windows.get(next).filter(|window| window.0 <= place.start) {
+                debug_assert!(*from <= place.start);
+                until = until.max(*to);
+                next += 1;
+            }
+            if place.start >= until && !words.contains_key(word) {
+                room.take(EACH)?;
+                words.insert(word, self.windows.len() + words.len());
+            }
         }
-        if words.is_empty() {
-            return Ok(());
-        }
-        let (ancestors, above) = ancestors(of, reach, tied, room)?;
+        Ok(words)
+    }
+
+    /// Notes what the text says of each namesake; returns the sets of what it says: numbers of windows and of words, in order.
+    #[expect(clippy::too_many_arguments, reason = "what a search has")]
+    fn said(
+        &self,
+        of: &AttachedTable,
+        text: &NormalText,
+        words: &HashMap<&[u8], usize>,
+        (ancestors, above): (Names, Vec<(usize, usize)>),
+        narrowed: &mut Narrowed<'n>,
+        room: &mut Room,
+        work: &mut Interruptible<'_>,
+    ) -> Fallible<Vec<Vec<usize>>> {
         let names: Vec<&[u8]> = ancestors.ids().map(|id| ancestors.get(id)).collect(); // bounded: `room` has them
-        let labels = Labels::of(of, &names)?;
-        let mut said: Vec<Vec<usize>> = list(names.len(), room)?;
+        let labels = if words.is_empty() { Labels::default() } else { Labels::of(of, &names)? };
+        // What the text says by each ancestor.
+        let mut by: Vec<Vec<usize>> = list(names.len(), room)?;
         for (n, name) in names.iter().enumerate() {
             work.step();
             let called = if labels.is_empty() { Some(*name) } else { labels.get(n) };
+            let called = called.filter(|_| !words.is_empty());
             let normal = called.and_then(|called| cftrag_core::normal_words(text.language(), called));
             let normal = normal.unwrap_or_default();
-            said.push(normal.split(|byte| *byte == b' ').filter_map(|word| words.get(word).copied()).collect()); // bounded: the words of a name
+            let said = normal.split(|byte| *byte == b' ').filter_map(|word| words.get(word));
+            by.push(self.first.get(name).into_iter().chain(said).copied().collect()); // bounded: the words of a name
         }
-        let mut own: HashMap<usize, HashSet<usize>> = HashMap::new(); // bounded: the words of the text
+        let mut sets = vec![Vec::new()];
+        let mut known: HashMap<Vec<usize>, Said> = HashMap::new(); // bounded: `room` has it
         for same in above.chunk_by(|a, b| a.0 == b.0) {
-            let name = tied[same[0].0];
-            let window = self.first[name].1;
-            let own = own.entry(window).or_insert_with(|| {
-                let (from, to) = self.windows[window];
-                text.content_from(from).take_while(|(place, _)| place.start < to).map(|(_, word)| words[word]).collect() // bounded: a window's words
-            });
-            let mut those: Vec<usize> = Vec::new(); // bounded: `room` has the pairs
+            let name = self.shared[same[0].0];
+            let mut set: Vec<usize> = Vec::new(); // bounded: `room` has the pairs
             for (_, ancestor) in same {
                 work.step();
-                those.extend(said[*ancestor].iter().filter(|word| !own.contains(word)));
+                set.extend(by[*ancestor].iter().filter(|said| **said != self.first[name]));
             }
-            those.sort_unstable();
-            those.dedup();
-            if !those.is_empty() {
-                room.take(EACH)?;
-                scores.of.entry(name).or_default().1 = those.len();
+            set.sort_unstable();
+            set.dedup();
+            if set.is_empty() {
+                continue;
             }
+            room.take(EACH + 4 * set.len() * size_of::<usize>())?;
+            let number = *known.entry(set).or_insert_with_key(|set| {
+                sets.push(set.clone());
+                sets.len() - 1
+            });
+            narrowed.said.insert(name, number);
         }
-        Ok(())
+        Ok(sets)
     }
 }
 
@@ -326,8 +327,13 @@ fn ancestors(
                 at += 1;
             }
             if row.name != row.entity {
-                room.take(EACH + row.name.len())?;
-                let id = names.try_id(row.name).ok_or_else(|| error::no_memory_to_work(names.bytes()))?;
+                room.take(PAIR)?;
+                let known = names.known(row.name);
+                if known.is_none() {
+                    room.take(EACH + row.name.len())?;
+                }
+                let id =
+                    known.or_else(|| names.try_id(row.name)).ok_or_else(|| error::no_memory_to_work(names.bytes()))?;
                 above.push((at, id.number()));
             }
         }

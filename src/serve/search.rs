@@ -20,7 +20,7 @@ use crate::serve::asked::Question;
 use crate::serve::conditions::Ticket;
 use crate::serve::coordinated::Coordinated;
 use crate::serve::merged::{keep_first, merge, order, room_for, windows_of};
-use crate::serve::narrowed::{Scores, narrow};
+use crate::serve::narrowed::{Narrowed, narrow};
 use crate::serve::tables::Tables;
 use crate::serve::tiers::{Each, Rule};
 use crate::serve::walk::End;
@@ -122,16 +122,16 @@ pub fn search(tables: &Tables, question: &Question, found: &mut Workspace) -> Re
             search.by_rule(*rule, n, others, mentions, (normal, known), &mut ticket)?;
         }
     }
-    let mut scores = Scores::default();
+    let mut narrowed = Narrowed::default();
     if question.narrow {
         let read = |text: &mut NormalText| match rules.is_empty() {
             true => search.read_normal(text),
             false => Ok(()),
         };
-        scores = narrow(&tables.edges, question.trees, recognisers, mentions, &mut normal.text, read)?;
+        narrowed = narrow(&tables.edges, question.trees, recognisers, mentions, &mut normal.text, read)?;
     }
     if question.once {
-        keep_first(recognisers, mentions, &scores).map_err(End::Error)?;
+        keep_first(recognisers, mentions, &narrowed).map_err(End::Error)?;
     }
     if !alone || question.matching != Match::Exact {
         order(recognisers, mentions);

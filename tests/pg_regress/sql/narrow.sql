@@ -4,14 +4,18 @@ CREATE TABLE shop (id int PRIMARY KEY, parent_id int REFERENCES shop, name text,
 INSERT INTO shop VALUES (1, NULL, 'Cellar', 'a'), (2, NULL, 'Attic', 'a'), (11, 1, 'Shelves', 'a'), (21, 2, 'Shelves', 'a'),
     (3, NULL, 'Boys'' clothing', 'a'), (4, NULL, 'Girls'' clothing', 'a'), (5, 3, 'Boots', 'a'), (6, 4, 'Boots', 'a'),
     (7, NULL, 'Electronics', 'b'), (8, 7, 'Laptops', 'b'), (9, 7, 'Phones', 'b'), (10, 8, 'Accessories', 'b'), (12, 9, 'Accessories', 'b'), (13, 12, 'Cables', 'b'), (14, 10, 'Cables', 'b'),
-    (15, 10, 'Accessories', 'b'), (16, NULL, 'Home & Garden', 'b'), (17, 16, 'Tools', 'b'), (18, 7, 'Tools', 'b');
+    (15, 10, 'Accessories', 'b'), (16, NULL, 'Home & Garden', 'b'), (17, 16, 'Tools', 'b'), (18, 7, 'Tools', 'b'),
+    (30, NULL, 'World', 'c'), (31, 30, 'USA', 'c'), (32, 31, 'Texas', 'c'), (33, 32, 'Paris', 'c'), (34, 30, 'France', 'c'), (35, 34, 'Paris', 'c'), (36, 16, 'Kitchen', 'b'), (37, 36, 'Chairs', 'b'),
+    (38, 16, 'Garden', 'b'), (39, 38, 'Chairs', 'b'), (40, NULL, 'Laces', 'b'), (41, 40, 'Laces', 'b'), (42, 41, 'Tips', 'b'), (43, 40, 'Tips', 'b');
 SELECT cft_attach('shop', 'parent_id', 'id', label => 'name');
 SELECT oracle.build('shop');
 CREATE FUNCTION finds(question text, narrow boolean DEFAULT true, match text DEFAULT NULL) RETURNS TABLE(finds text) LANGUAGE sql AS $$
     SELECT e.mention || ' = ' || string_agg(e.entity, ' ' ORDER BY e.entity::int) FROM cft_entities(question, 'shop', match => match, narrow => narrow) AS e GROUP BY e.start, e.mention ORDER BY e.start $$;
 SELECT finds('Attic > Shelves');
 SELECT finds('shelves in the attic; accessories for laptops');
--- Most of what is above it wins; words of what is above it if nothing is named.
+-- What is said of one and more of another; nothing goes of which the text says something else.
+SELECT finds('Paris in Texas, USA'), finds('Compare Paris, Texas, USA with Paris, France');
+SELECT finds('kitchen tables and garden chairs'), finds('tips of laces');
 SELECT finds('cables of laptop accessories, electronics');
 SELECT finds('boots for a boy; girls boots'), finds('boots, nothing else');
 SELECT finds('tools for the garden'), finds('garden or electronics tools');
