@@ -460,7 +460,8 @@ BEGIN
         FOREACH part IN ARRAY regexp_split_to_array(mention, separator) LOOP
             SELECT array_agg(r.entity) AS entities, array_agg(r.score) AS scores, array_agg(r.label) AS labels INTO those
               FROM cftrag_internal.cft_resolve(part, NULL, most_of_path, f.edges, trees, tops, documents, match) AS r;
-            tops := coalesce(those.entities, '{}');
+            EXIT WHEN those.entities IS NULL;
+            tops := those.entities;
         END LOOP;
         RETURN QUERY SELECT u.entity, u.score, 'path', u.label
           FROM unnest(those.entities, those.scores, those.labels) WITH ORDINALITY AS u(entity, score, label, n) ORDER BY u.n LIMIT k;

@@ -250,8 +250,7 @@ impl<'n> Named<'n> {
         let (mut next, mut until) = (0, 0);
         for (place, word) in text.content() {
             work.step();
-            while let Some((from, to)) = self.windows.get(next).filter(|window| window.0 <= place.start) {
-                debug_assert!(*from <= place.start);
+            while let Some((_, to)) = self.windows.get(next).filter(|window| window.0 <= place.start) {
                 until = until.max(*to);
                 next += 1;
             }

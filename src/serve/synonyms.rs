@@ -1,6 +1,6 @@
 //! What a text says with other words of the same class in place of its own, by the tables of cft_attach_words: "kidney failure" for "renal failure".
 
-#![expect(unsafe_code, reason = "reads rows of SPI")]
+#![expect(unsafe_code, reason = "reads rows of SPI, frees an array")]
 
 use crate::call::fmgr::{text_array_of, text_bytes};
 use crate::call::work_memory;
@@ -105,6 +105,8 @@ pub fn replace(
                 Ok(())
             });
         });
+        // SAFETY: made above, and no longer used.
+        unsafe { pg_sys::pfree(keys.cast_mut_ptr()) };
         done?;
         for (n, (_, normal)) in words().enumerate() {
             let of = [written[n].as_bytes(), normal].map(|key| mates.get(key).into_iter().flatten());

@@ -53,8 +53,9 @@ const LONGEST_SUFFIX: usize = 8;
 /// What HTML writes for a sign, behind the &.
 const ENTITIES: [&str; 10] =
     ["amp;", "nbsp;", "quot;", "apos;", "lt;", "gt;", "#39;", "#160;", "#38;", "#34;"];
-/// Letters that are left of a word without its prefixes, at least, and of the longest word that may have some.
+/// Letters that are left of a word without its prefixes, at least.
 const LEAST_LEFT: usize = 2;
+/// Letters of the longest word that may have prefixes, and one more.
 const MOST_PREFIXED: usize = 32;
 /// Bytes read between two steps.
 const EACH: usize = 64;

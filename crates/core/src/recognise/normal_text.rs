@@ -142,13 +142,7 @@ impl NormalText {
 
     /// Of [`NormalText::all`], the words that are no function words.
     pub fn content(&self) -> impl Iterator<Item = (Range<usize>, &[u8])> {
-        self.content_from(0)
-    }
-
-    /// Of [`NormalText::content`], the words that begin at that byte or behind it.
-    pub fn content_from(&self, from: usize) -> impl Iterator<Item = (Range<usize>, &[u8])> {
-        let first = self.words.partition_point(|word| index(word.from) < from);
-        let content = self.words[first..].iter().filter(|word| word.traits.is_content);
+        let content = self.words.iter().filter(|word| word.traits.is_content);
         content.map(|word| (index(word.from)..index(word.to), self.letters_of(*word)))
     }
 
@@ -186,7 +180,8 @@ impl NormalText {
     }
 
     fn push(&mut self, place: NormalWord, letters: &[u8], limit: usize) -> Result<(), NoRoom> {
-        self.make_room(letters.len(), limit)?;
+        // The places of letters have 32 bits.
+        self.make_room(letters.len(), limit.min(1 << 32))?;
         let at = self.letters.len();
         self.letters.extend_from_slice(letters);
         let (at, end) = (self::place(at), self::place(self.letters.len()));
