@@ -280,7 +280,7 @@ kept0(start, stop, entity, via_alias, method, score) AS MATERIALIZED (
 --narrow         SELECT pg_catalog.encode(w.word, 'hex')
 --narrow           FROM above AS u
 --narrow          CROSS JOIN LATERAL pg_catalog.unnest(cftrag_internal.cft_normal_words(
---narrow --label (SELECT pg_catalog.min({label} COLLATE pg_catalog."C") FILTER (WHERE {label} OPERATOR(pg_catalog.<>) '') FROM (SELECT u.ancestor) AS u(name) JOIN {labels} AS r ON {is_labelled})
+--narrow --label (SELECT {shown} FROM (SELECT u.ancestor) AS u(name) JOIN {labels} AS r ON {is_labelled})
 --narrow --no label u.ancestor
 --narrow                , '{language}')) AS x(word)
 --narrow           JOIN beside AS w ON w.word OPERATOR(pg_catalog.=) x.word
@@ -290,7 +290,7 @@ kept0(start, stop, entity, via_alias, method, score) AS MATERIALIZED (
 SELECT
 --once DISTINCT ON (m.entity)
        m.entity, pg_catalog.substr($1, m.start, m.stop OPERATOR(pg_catalog.-) m.start), m.start, m.stop OPERATOR(pg_catalog.-) m.start, m.via_alias
---label , (SELECT pg_catalog.min({label} COLLATE pg_catalog."C") FILTER (WHERE {label} OPERATOR(pg_catalog.<>) '') FROM (SELECT m.entity) AS u(name) JOIN {labels} AS r ON {is_labelled})
+--label , (SELECT {shown} FROM (SELECT m.entity) AS u(name) JOIN {labels} AS r ON {is_labelled})
 --no label , NULL::pg_catalog.text
        , m.method, m.score
   FROM kept0 /* by the last rule */ AS m

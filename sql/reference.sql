@@ -7,8 +7,9 @@
 --   {tree}              r.<column>::pg_catalog.text, or NULL::pg_catalog.text where the table has none
 --   {parent} {child}    the entities: r.<column>::pg_catalog.text. Where both columns are integers, or both uuid, the column itself, so that plain indexes
 --                       serve: equal values have equal texts. $1 is an array of that type then, and COLLATE {...} is left out. (For one entity $1 is that value, and question says so.)
---   {labels} {label} {is_labelled}
---                       the table with the labels (here the edges table itself), its column of labels, and the condition that a row is about u.name
+--   {labels} {shown} {is_labelled}
+--                       the table with the labels (here the edges table itself), an aggregate of what its rows call an entity (the smallest label by bytes
+--                       that is not empty; with other names, or preferred labels, as in src/serve/reference.rs), and the condition that a row is about u.name
 --   {parent_collation} {child_collation}
 --                       the column's own collation, so that the user's index serves the equality; it is deterministic, so
 --                       equality is by bytes under any of them (otherwise, and for types without one: pg_catalog."C")
@@ -85,9 +86,9 @@ least AS (
      ORDER BY n.place, n.tree, n.relation, n.relative, n.depth, n.via
 )
 SELECT l.entity, l.tree, l.relation, l.depth, l.relative, l.via
---label , (SELECT pg_catalog.min({label} COLLATE pg_catalog."C") FILTER (WHERE {label} OPERATOR(pg_catalog.<>) '') FROM (SELECT l.key) AS u(name) JOIN {labels} AS r ON {is_labelled})
+--label , (SELECT {shown} FROM (SELECT l.key) AS u(name) JOIN {labels} AS r ON {is_labelled})
 --no label , NULL::pg_catalog.text
---entity label , (SELECT pg_catalog.min({label} COLLATE pg_catalog."C") FILTER (WHERE {label} OPERATOR(pg_catalog.<>) '') FROM (SELECT l.asked) AS u(name) JOIN {labels} AS r ON {is_labelled})
+--entity label , (SELECT {shown} FROM (SELECT l.asked) AS u(name) JOIN {labels} AS r ON {is_labelled})
 --no entity label , NULL::pg_catalog.text
   FROM least AS l
  ORDER BY l.place, l.tree NULLS FIRST, l.relation, l.depth, l.relative

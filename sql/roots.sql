@@ -6,7 +6,7 @@
 -- Lines that begin with --position are used if the table has a column of positions.
 -- The extension runs it when the image cannot serve, and it is the tests' oracle. Filled in as sql/reference.sql is.
 SELECT z.tree, z.root
---label , (SELECT pg_catalog.min({label} COLLATE pg_catalog."C") FILTER (WHERE {label} OPERATOR(pg_catalog.<>) '') FROM (SELECT z.root) AS u(name) JOIN {labels} AS r ON {is_labelled})
+--label , (SELECT {shown} FROM (SELECT z.root) AS u(name) JOIN {labels} AS r ON {is_labelled})
 --no label , NULL::pg_catalog.text
   FROM (SELECT {tree} COLLATE pg_catalog."C", COALESCE({parent}, {child}) COLLATE pg_catalog."C"
           FROM {edges} AS r

@@ -148,7 +148,24 @@ pub fn no_raw_column(table: &str, column: &str) -> ErrorReport {
 
 pub fn same_column(column: &str) -> ErrorReport {
     report(Code::ERRCODE_DUPLICATE_COLUMN, format!("column \"{column}\" is named twice"))
-        .set_hint("Parent, child, tree and label must be different columns.")
+        .set_hint("Parent, child, tree, label and other names must be different columns.")
+}
+
+pub fn not_boolean(column: &str, type_name: &str) -> ErrorReport {
+    report(Code::ERRCODE_DATATYPE_MISMATCH, format!("column \"{column}\" has type {type_name}, not boolean")).set_hint(
+        "\"preferred\" is a column of type boolean which says that a label is preferred to others of its entity.",
+    )
+}
+
+pub fn too_many_names(most: usize) -> ErrorReport {
+    report(Code::ERRCODE_TOO_MANY_COLUMNS, format!("\"names\" may have at most {most} columns"))
+        .set_hint("Attach a table of aliases, with a row for each name, with cft_attach_aliases.")
+}
+
+pub fn names_without_label() -> ErrorReport {
+    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, "\"names\" needs a column of labels".into()).set_hint(
+        "Say with \"label\" what the child is called first, or attach a table of aliases with cft_attach_aliases.",
+    )
 }
 
 pub fn wrong_type(column: &str, type_name: &str) -> ErrorReport {

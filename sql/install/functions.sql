@@ -24,11 +24,11 @@ COMMENT ON SCHEMA cftrag_internal IS 'what the extension cftrag itself calls; no
 GRANT USAGE ON SCHEMA cftrag_internal TO PUBLIC;
 
 CREATE FUNCTION cft_attach(edges regclass, parent name DEFAULT 'parent', child name DEFAULT 'child', tree name DEFAULT NULL, label name DEFAULT NULL,
-    sort name DEFAULT NULL, ids boolean DEFAULT false, language text DEFAULT 'english')
+    sort name DEFAULT NULL, ids boolean DEFAULT false, language text DEFAULT 'english', names text[] DEFAULT NULL)
 RETURNS void LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000
 AS 'MODULE_PATHNAME', 'cft_attach_wrapper';
-COMMENT ON FUNCTION cft_attach(regclass, name, name, name, name, name, boolean, text) IS
-'creates the triggers that keep an image of an edges table (parent, child[, tree][, label of the child]) in shared memory; owner only. sort: orders siblings. ids: texts name entities by their ids, too, though they are integers or have labels. language: by its rules texts may write names otherwise';
+COMMENT ON FUNCTION cft_attach(regclass, name, name, name, name, name, boolean, text, text[]) IS
+'creates the triggers that keep an image of an edges table (parent, child[, tree][, label of the child]) in shared memory; owner only. sort: orders siblings. ids: texts name entities by their ids, too, though they are integers or have labels. language: by its rules texts may write names otherwise. names: columns of other names, beside the label';
 
 CREATE FUNCTION cftrag_internal.cft_detach_edges(relation regclass)
 RETURNS boolean LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE COST 1000
@@ -119,11 +119,11 @@ AS 'MODULE_PATHNAME', 'cft_alias_of_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_alias_of() IS 'marks a table of aliases by a trigger that never fires; arguments: alias, entity columns';
 
 CREATE FUNCTION cft_attach_labels(labels regclass, entity name DEFAULT 'id', label name DEFAULT 'name', edges regclass DEFAULT NULL,
-    language text DEFAULT NULL)
+    language text DEFAULT NULL, names text[] DEFAULT NULL, preferred name DEFAULT NULL)
 RETURNS void LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000
 AS 'MODULE_PATHNAME', 'cft_attach_labels_wrapper';
-COMMENT ON FUNCTION cft_attach_labels(regclass, name, name, regclass, text) IS
-'says that a table has what people call the entities of an attached table, which texts then name by these labels; owner only. language: that of the names (NULL: as the edges table)';
+COMMENT ON FUNCTION cft_attach_labels(regclass, name, name, regclass, text, text[], name) IS
+'says that a table has what people call the entities of an attached table, which texts then name by these labels; owner only. language: that of the names (NULL: as the edges table). names: columns of other names. preferred: a boolean column, which says of several labels which is shown';
 
 CREATE FUNCTION cftrag_internal.cft_label_of() RETURNS trigger LANGUAGE c
 AS 'MODULE_PATHNAME', 'cft_label_of_wrapper';

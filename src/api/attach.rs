@@ -6,7 +6,7 @@ use crate::call::fmgr::{Call, name};
 use crate::catalog::attach_line::{attach_hint, attach_line, with_label};
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::column_rules::{check_columns, check_position};
-use crate::catalog::columns::ColumnNames;
+use crate::catalog::columns::{ColumnNames, MOST_NAMES};
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::name::display_name;
 use crate::catalog::registration::Functions;
@@ -20,11 +20,11 @@ use cftrag_core::Language;
 use pgrx::prelude::*;
 use std::ffi::CString;
 
-/// `cft_attach(edges regclass, parent name, child name, tree name, label name, sort name, ids boolean, language text) -> void`
+/// `cft_attach(edges regclass, parent name, child name, tree name, label name, sort name, ids boolean, language text, names text[]) -> void`
 ///
 /// Creates the triggers that keep an image of `edges` fresh. Idempotent; with other columns or another language it replaces the registration.
 /// Errors: 42P01 no such table, 42809 not a plain table, 42703 no such column, 42701 a column twice, 42804 type, 0A000 collation or
-/// virtual column, 42501 not the owner, 22023 an unknown language. A NOTICE says that integer ids are not found in texts, or that a table of
+/// virtual column, 42501 not the owner, 22023 an unknown language or other names without a label, 54011 too many of them. A NOTICE says that integer ids are not found in texts, or that a table of
 /// names keeps another language.
 #[pg_extern(sql = false)]
 fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
@@ -37,12 +37,17 @@ fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         child: name(&call, 2).ok_or_else(|| error::null_argument("child"))?,
         tree: name(&call, 3),
         label: name(&call, 4),
+        names: other_names(&call, 8)?,
+        preferred: None,
         position: name(&call, 5),
         ids: call.is_true(6),
         language: language(&call, 7)?.unwrap_or_default(),
     };
     if let Some(why) = table.unsuitable().or_else(|| table.inherits()) {
         return Err(error::wrong_kind(&table.name(), why));
+    }
+    if names.label.is_none() && !names.names.is_empty() {
+        return Err(error::names_without_label());
     }
     check_columns(&table, &names)?;
     if let Some(position) = &names.position {
@@ -105,13 +110,13 @@ fn cft_attach_aliases(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let table = open_owned(call.oid(0).ok_or_else(|| error::null_argument("aliases"))?)?;
     let alias = name(&call, 1).ok_or_else(|| error::null_argument("alias"))?;
     let entity = name(&call, 2).ok_or_else(|| error::null_argument("entity"))?;
-    attach_names(&call, table, [("aliases", alias), ("entities", entity)], false)
+    attach_names(&call, table, [("aliases", alias), ("entities", entity)], (Vec::new(), None), false)
 }
 
-/// `cft_attach_labels(labels regclass, entity name, label name, edges regclass, language text) -> void`
+/// `cft_attach_labels(labels regclass, entity name, label name, edges regclass, language text, names text[], preferred name) -> void`
 ///
 /// Registers `labels` as what people call the entities of `edges`, in place of a column of labels in `edges` itself. Idempotent. Errors: those of
-/// cft_attach_aliases; 55000 also if `edges` has a column of labels, or another table of labels.
+/// cft_attach_aliases; 55000 also if `edges` has a column of labels, or another table of labels; 54011, 42804 as for cft_attach.
 #[pg_extern(sql = false)]
 fn cft_attach_labels(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
@@ -119,11 +124,27 @@ fn cft_attach_labels(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let table = open_owned(call.oid(0).ok_or_else(|| error::null_argument("labels"))?)?;
     let entity = name(&call, 1).ok_or_else(|| error::null_argument("entity"))?;
     let label = name(&call, 2).ok_or_else(|| error::null_argument("label"))?;
-    attach_names(&call, table, [("labels", label), ("entities", entity)], true)
+    let others = (other_names(&call, 5)?, name(&call, 6));
+    attach_names(&call, table, [("labels", label), ("entities", entity)], others, true)
 }
 
-/// Registers a table of names, given its columns of names and of entities, and what each holds.
-fn attach_names(call: &Call, table: EdgesTable, columns: [(&str, String); 2], are_labels: bool) -> Fallible<()> {
+/// The columns of other names that an argument lists. 54011 if they are too many.
+fn other_names(call: &Call, n: usize) -> Fallible<Vec<String>> {
+    let names = call.names(n)?.unwrap_or_default();
+    if names.len() > MOST_NAMES {
+        return Err(error::too_many_names(MOST_NAMES));
+    }
+    Ok(names.into_iter().map(encoding::decode).collect()) // bounded: MOST_NAMES
+}
+
+/// Registers a table of names, given its columns of names and of entities, what each holds, and its other names and the column of preferred ones.
+fn attach_names(
+    call: &Call,
+    table: EdgesTable,
+    columns: [(&str, String); 2],
+    (names, preferred): (Vec<String>, Option<String>),
+    are_labels: bool,
+) -> Fallible<()> {
     let functions = Functions::beside(call.function());
     let what = if are_labels { "labels" } else { "aliases" };
     let language = language(call, 4)?;
@@ -134,12 +155,14 @@ fn attach_names(call: &Call, table: EdgesTable, columns: [(&str, String); 2], ar
     if let Some(why) = table.unsuitable().or_else(|| table.inherits()) {
         return Err(error::wrong_kind(&table.name(), why));
     }
-    for (what, column) in &columns {
+    let others = names.iter().map(|name| ("other names", name));
+    let all = columns.iter().map(|(what, column)| (*what, column)).chain(others);
+    for (what, column) in all.chain(preferred.iter().map(|column| ("preferred labels", column))) {
         let missing = || error::no_such_name_column(&table.name(), column, what, &table.listed());
         table.column(column).ok_or_else(missing)?;
     }
     let [(_, name), (_, entity)] = columns;
-    let mut names = ColumnNames::of_names(&entity, &name);
+    let mut names = ColumnNames { names, preferred, ..ColumnNames::of_names(&entity, &name) };
     names.language = language.unwrap_or(edges.registration.language());
     check_columns(&table, &names)?;
     let marker = (functions.names_of()[usize::from(are_labels)], edges.oid());
@@ -190,13 +213,15 @@ fn attach_names(call: &Call, table: EdgesTable, columns: [(&str, String); 2], ar
     let numbered = (2..).map(|n| format!("{base}_{n}"));
     // SAFETY: a catalog lookup by name.
     let is_free = |name: &CString| unsafe { pg_sys::get_trigger_oid(oid, name.as_ptr(), true) } == pg_sys::InvalidOid;
+    let marked = ColumnNames { parent: name, child: entity, label: None, language: Language::default(), ..names };
+    let arguments: Vec<_> = marked.arguments().into_iter().map(c_string).collect(); // bounded: names of columns
     let mut free = std::iter::once(base.to_string()).chain(numbered).map(|name| c_string(&name)).filter(is_free);
     trigger_ddl::create(&Trigger {
         from: Some(of),
         name: &free.next().unwrap_or_default(),
         function: marker.0,
         events: pg_sys::TRIGGER_TYPE_INSERT,
-        arguments: &[c_string(&name), c_string(&entity)],
+        arguments: &arguments,
         never: true,
         each_row: true,
         ..Trigger::on(oid)

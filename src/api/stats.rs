@@ -4,7 +4,7 @@
 
 use crate::call::fmgr::{Call, text_datum};
 use crate::catalog::attached_table::AttachedTable;
-use crate::catalog::columns::{Column, ColumnNames};
+use crate::catalog::columns::Column;
 use crate::catalog::registration::Functions;
 use crate::catalog::{privileges, registration};
 use crate::error::Fallible;
@@ -74,16 +74,14 @@ fn shown(table: pg_sys::Oid, functions: Functions) -> bool {
     let Some(registration) = registration::read(table, std::ptr::null_mut(), functions) else {
         return reads(table, [None]);
     };
-    let ColumnNames { parent, child, tree, label, .. } = registration.names;
-    let number = |name: String| {
-        let name = CString::new(encoding::encode(&name)).ok()?;
+    let names = registration.names;
+    let number = |name: &str| {
+        let name = CString::new(encoding::encode(name)).ok()?;
         // SAFETY: a system cache lookup; 0 if there is no such column.
         let number = i32::from(unsafe { pg_sys::get_attnum(table, name.as_ptr()) });
         (number != 0).then_some(number)
     };
-    let parent = Some(parent).filter(|parent| !parent.is_empty());
-    let [parent, tree, label] = [parent, tree, label].map(|other| other.map_or_else(|| number(child.clone()), number));
-    reads(table, [parent, number(child), tree, label])
+    reads(table, names.all().into_iter().map(|(_, name)| name).chain(names.preferred.as_deref()).map(number))
 }
 
 /// Whether the caller is a member of pg_read_all_stats, as pg_monitor is.
@@ -93,7 +91,7 @@ fn reads_all_statistics() -> bool {
 }
 
 /// Whether the caller has SELECT on the table, or on these columns of it. None: a column that is gone. False if the table is dropped meanwhile.
-fn reads<const N: usize>(table: pg_sys::Oid, columns: [Option<i32>; N]) -> bool {
+fn reads(table: pg_sys::Oid, columns: impl IntoIterator<Item = Option<i32>>) -> bool {
     let (select, ok) = (pg_sys::ACL_SELECT as pg_sys::AclMode, pg_sys::AclResult::ACLCHECK_OK);
     // SAFETY: system cache lookups by OID and number.
     unsafe {
@@ -102,7 +100,7 @@ fn reads<const N: usize>(table: pg_sys::Oid, columns: [Option<i32>; N]) -> bool 
             pg_sys::pg_attribute_aclcheck_ext(table, number as pg_sys::AttrNumber, role, select, &mut false)
         };
         pg_sys::pg_class_aclcheck_ext(table, role, select, &mut false) == ok
-            || columns.iter().all(|number| number.is_some_and(|number| column(number) == ok))
+            || columns.into_iter().all(|number| number.is_some_and(|number| column(number) == ok))
     }
 }
 

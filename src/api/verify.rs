@@ -21,7 +21,10 @@ use crate::pg::interrupt;
 use crate::pg::interrupt::{ROWS_BETWEEN_CHECKS, check_interrupts};
 use crate::serve::conditions::Ticket;
 use crate::serve::route;
-use cftrag_core::{HeapMemory, Image, Interruptible, LABELS, NameId, Names, NoRoom, Scan, Step, chunk_bytes, label_of};
+use cftrag_core::{
+    HeapMemory, Image, Interruptible, LABELS, MORE_LABELS, NameId, Names, NoRoom, OTHER_NAMES, Scan, Step, chunk_bytes,
+    label_of,
+};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::hash::{BuildHasher, RandomState};
@@ -292,7 +295,7 @@ fn each_of_image<T>(
 /// A row of the result. A label is shown as the parent of its entity, without a tree.
 fn add(rows: Rows, problem: &str, edge: Option<Edge<&[u8]>>, counts: Option<(i64, i64)>) {
     let (problem, edge) = match edge {
-        Some((Some(LABELS), label, entity)) => {
+        Some((Some(LABELS | MORE_LABELS | OTHER_NAMES), label, entity)) => {
             ("labels differ", Some((None, label_of(label).unwrap_or(label), entity)))
         }
         edge => (problem, edge),

@@ -23,7 +23,9 @@ use crate::image::{chunks, control};
 use crate::pg::compat;
 use crate::pg::compat::random_seed;
 use crate::pg::snapshot::SnapshotView;
-use cftrag_core::{Degrees, Edge, Error, Image, LABELS, Language, Memory, OWNER_WORDS, Recent};
+use cftrag_core::{
+    Degrees, Edge, Error, Image, LABELS, Language, MORE_LABELS, Memory, OTHER_NAMES, OWNER_WORDS, Recent,
+};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -240,8 +242,9 @@ fn scan_rows(
     mut pace: Pace<'_>,
     mut each: impl FnMut(&Edge) -> Fallible<()>,
 ) -> Fallible<()> {
-    let wanted = columns.all();
-    let mut names = [const { Vec::new() }; 4];
+    let [tree, parent, child, label, others @ .., preferred] = columns.all();
+    let wanted = [tree, parent, child, label].into_iter().chain(others);
+    let mut names = [const { Vec::new() }; Columns::ALL - 1];
     let mut result = Ok(());
     // SAFETY: a heap scan under a registered snapshot; attribute numbers are the relation's, values are non-null.
     unsafe {
@@ -261,8 +264,8 @@ fn scan_rows(
                 break;
             }
             result = pace.before((*tuple).t_len as usize);
-            let mut present = [false; 4];
-            for ((column, name), present) in wanted.iter().zip(&mut names).zip(&mut present) {
+            let mut present = [false; Columns::ALL - 1];
+            for ((column, name), present) in wanted.clone().zip(&mut names).zip(&mut present) {
                 if column.number != 0 {
                     let mut null = false;
                     let datum = pg_sys::htup::heap_getattr(tuple, column.number, (*table.rel()).rd_att, &mut null);
@@ -288,14 +291,29 @@ fn scan_rows(
                 if columns.parent.number != 0 {
                     result = each(&Edge { tree, parent, child: &names[2] });
                 }
-                // An empty label is none.
-                if result.is_ok() && present[3] && !names[3].is_empty() {
-                    if names[3].try_reserve(LABELS.len()).is_err() {
+                let mut null = false;
+                let is_preferred = preferred.number == 0
+                    || pg_sys::htup::heap_getattr(tuple, preferred.number, (*table.rel()).rd_att, &mut null).value()
+                        & 0xff
+                        != 0
+                        && !null;
+                let [_, _, entity, called @ ..] = &mut names;
+                for (n, name) in called.iter_mut().enumerate() {
+                    // An empty name is none.
+                    if result.is_err() || !present[3 + n] || name.is_empty() {
+                        continue;
+                    }
+                    if name.try_reserve(LABELS.len()).is_err() {
                         result = Err(error::out_of_memory(crate::guc::MEMORY_LIMIT.get()));
                         continue;
                     }
-                    names[3].extend_from_slice(LABELS);
-                    result = each(&Edge { tree: Some(LABELS), parent: &names[3], child: &names[2] });
+                    name.extend_from_slice(LABELS);
+                    let tree = match n {
+                        0 if is_preferred => LABELS,
+                        0 => MORE_LABELS,
+                        _ => OTHER_NAMES,
+                    };
+                    result = each(&Edge { tree: Some(tree), parent: name, child: entity });
                 }
             }
         }

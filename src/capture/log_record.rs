@@ -25,7 +25,7 @@ use std::sync::atomic::Ordering::SeqCst;
 const HEAD: usize = 16;
 
 /// A trigger, a locator, and four words for each column.
-const SOURCE_WORDS: usize = 4 + 4 * 4;
+const SOURCE_WORDS: usize = 4 + 4 * Columns::ALL;
 
 /// Writes the table's entries to the log, if a load is running. On failure marks the log as lost; never raises.
 pub fn capture(control: &Control, index: usize, table: &mut TableDelta) {
@@ -160,7 +160,7 @@ fn decode_source(bytes: &[u8]) -> CapturedAs {
     CapturedAs {
         trigger: pg_sys::Oid::from(w(0)),
         locator: Locator { tablespace: w(1), database: w(2), file: w(3) },
-        columns: Columns { tree: column(0), parent: column(1), child: column(2), label: column(3) },
+        columns: Columns::of(std::array::from_fn(column)),
     }
 }
 

@@ -17,7 +17,7 @@ use crate::error::Fallible;
 use crate::pg::compat;
 use crate::pg::compat::unguarded;
 use crate::pg::snapshot::full_xid;
-use cftrag_core::{Deleter, LABELS, RowVersion, Stamp};
+use cftrag_core::{Deleter, LABELS, MORE_LABELS, OTHER_NAMES, RowVersion, Stamp};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::ffi::CStr;
@@ -52,8 +52,8 @@ struct Fired {
     slot: *mut pg_sys::TupleTableSlot,
 }
 
-/// A trigger AFTER INSERT OR UPDATE OR DELETE FOR EACH ROW. Its arguments are parent, child[, tree[, label[, "ids"[,
-/// position]]]]; all but "ids" name columns, and an empty one stands for no column. The position is not captured.
+/// A trigger AFTER INSERT OR UPDATE OR DELETE FOR EACH ROW. Its arguments are those of `ColumnNames::arguments`; an empty
+/// one stands for no column. The position is not captured.
 /// Errors: 39P01 if it runs as a trigger of another kind, which has no row on a page.
 #[pg_extern(sql = false)]
 fn cft_capture(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
@@ -148,28 +148,35 @@ pub unsafe fn resolve(data: &pg_sys::TriggerData) -> Option<Columns> {
     // SAFETY: the caller's promise; tgargs has tgnargs C strings.
     unsafe {
         let trigger = &*data.tg_trigger;
-        let find = |n: i16| {
+        let find = |n: i16, holds: fn(pg_sys::Oid) -> bool| {
             let wanted = CStr::from_ptr(*trigger.tgargs.add(n as usize));
             let column = columns::find_column((*data.tg_relation).rd_att, wanted.to_bytes())?;
-            column_value::holds_names(pg_sys::Oid::from(column.type_oid)).then_some(column)
+            holds(pg_sys::Oid::from(column.type_oid)).then_some(column)
         };
-        let other = |n: i16| {
+        let other = |n: i16, holds: fn(pg_sys::Oid) -> bool| {
             let is_none = n >= trigger.tgnargs || CStr::from_ptr(*trigger.tgargs.add(n as usize)).is_empty();
-            if is_none { Some(Column::default()) } else { find(n) }
+            if is_none { Some(Column::default()) } else { find(n, holds) }
         };
         if !columns::ARGUMENTS.contains(&trigger.tgnargs) {
             return None;
         }
-        Some(Columns { parent: other(0)?, child: find(1)?, tree: other(2)?, label: other(3)? })
+        let text = |n: i16| other(n, column_value::holds_names);
+        let (tree, parent, child, label) = (text(2)?, text(0)?, find(1, column_value::holds_names)?, text(3)?);
+        let preferred = other(7, |type_oid| type_oid == pg_sys::BOOLOID)?;
+        let mut names = [Column::default(); columns::MOST_NAMES];
+        for (n, name) in (8..).zip(&mut names) {
+            *name = text(n)?;
+        }
+        Some(Columns { tree, parent, child, label, names, preferred })
     }
 }
 
-/// Notes what a row says: an edge (not in a table of names), and the label of its child.
+/// Notes what a row says: an edge (not in a table of names), the label of its child, and its other names.
 ///
 /// # Safety
 /// `slot` holds a row of `data.tg_relation`, or is null.
 unsafe fn note(data: &pg_sys::TriggerData, source: &CapturedAs, slot: *mut pg_sys::TupleTableSlot, change: Change) {
-    let Columns { tree, parent, child, label } = &source.columns;
+    let Columns { tree, parent, child, label, names, preferred } = &source.columns;
     // SAFETY: the caller's promise; the attributes' numbers are the relation's.
     unsafe {
         let (table, highest) = ((*data.tg_relation).rd_id, source.columns.all().map(|c| c.number).into_iter().max());
@@ -187,28 +194,31 @@ unsafe fn note(data: &pg_sys::TriggerData, source: &CapturedAs, slot: *mut pg_sy
         if parent.number != 0 {
             transaction::note(table, source, change, edge);
         }
-        if label.number != 0 {
+        let is_preferred = row.as_ref().is_none_or(|row| row.is_preferred(preferred));
+        let first = if is_preferred { LABELS } else { MORE_LABELS };
+        let others = names.iter().map(|name| (name, OTHER_NAMES));
+        for (name, tree) in std::iter::once((label, first)).chain(others).filter(|(name, _)| name.number != 0) {
             transaction::note(table, source, change, |out| {
-                let Some(row) = row.as_ref().filter(|_| append_labels(out)) else { return NameLengths::Lost };
-                let label = match row.append(label, out) {
-                    // An empty label counts as none.
+                let Some(row) = row.as_ref().filter(|_| append(tree, out)) else { return NameLengths::Lost };
+                let name = match row.append(name, out) {
+                    // An empty name counts as none.
                     Some(delta::NO_TREE | 0) => return NameLengths::None,
-                    label => label.map(|len| len + LABELS.len() as u32),
+                    name => name.map(|len| len + LABELS.len() as u32),
                 };
-                if !append_labels(out) {
+                if !append(LABELS, out) {
                     return NameLengths::Lost;
                 }
-                lengths(Some(LABELS.len() as u32), label, row.append(child, out))
+                lengths(Some(tree.len() as u32), name, row.append(child, out))
             });
         }
     }
 }
 
-/// Appends the name of the tree of labels; the name of a label ends with it, too. Returns false if memory runs out.
-fn append_labels(out: &mut Vec<u8>) -> bool {
-    let room = out.try_reserve(LABELS.len()).is_ok();
+/// Appends the name of a tree of labels; the name of a label ends with that of the first. Returns false if memory runs out.
+fn append(tree: &[u8], out: &mut Vec<u8>) -> bool {
+    let room = out.try_reserve(tree.len()).is_ok();
     if room {
-        out.extend_from_slice(LABELS);
+        out.extend_from_slice(tree);
     }
     room
 }
@@ -229,6 +239,12 @@ struct Attributes<'s> {
 }
 
 impl Attributes<'_> {
+    /// Whether the row's label is preferred: its column of that says so, or there is none.
+    fn is_preferred(&self, column: &Column) -> bool {
+        let place = usize::try_from(column.number - 1).ok();
+        place.is_none_or(|i| !self.nulls[i] && self.values[i].value() & 0xff != 0)
+    }
+
     /// Appends a column's text. Returns its length, NO_TREE if it is NULL, None if memory runs out.
     ///
     /// # Safety

@@ -72,14 +72,17 @@ pub fn attach_line(table: pg_sys::Oid, names: &ColumnNames) -> String {
         let of = markers.first().and_then(|(_, edges)| registration::read(*edges, std::ptr::null_mut(), functions));
         let (edges, of) = (edges.unwrap_or_default(), of.map(|of| of.language()).unwrap_or_default());
         let language = language_argument(names.language, of);
+        let others = names_argument(names);
+        let preferred = names.preferred.as_ref().map(|name| format!(", preferred => '{}'", quote(name)));
+        let preferred = preferred.unwrap_or_default();
         return format!(
-            "SELECT cft_attach_{what}('{table}', {argument} => '{name}', entity => '{entity}'{edges}{language});"
+            "SELECT cft_attach_{what}('{table}', {argument} => '{name}', entity => '{entity}'{edges}{language}{others}{preferred});"
         );
     }
     let mut line = format!("SELECT cft_attach('{}'", quote(&display_name(table)));
-    for (argument, column) in names.all() {
-        let is_default = |column: &str| column == argument && ["parent", "child"].contains(&argument);
-        if let Some(column) = column.filter(|column| !is_default(column)) {
+    for (argument, column) in names.all().into_iter().filter(|(argument, _)| *argument != "names") {
+        let is_default = column == argument && ["parent", "child"].contains(&argument);
+        if !is_default {
             line += &format!(", {argument} => '{}'", quote(column));
         }
     }
@@ -89,7 +92,16 @@ pub fn attach_line(table: pg_sys::Oid, names: &ColumnNames) -> String {
     if let Some(position) = &names.position {
         line += &format!(", sort => '{}'", quote(position));
     }
-    line + &language_argument(names.language, Language::default()) + ");"
+    line + &language_argument(names.language, Language::default()) + &names_argument(names) + ");"
+}
+
+/// The argument `names` of a call, if there are other names.
+fn names_argument(names: &ColumnNames) -> String {
+    if names.names.is_empty() {
+        return String::new();
+    }
+    let all: Vec<_> = names.names.iter().map(|name| format!("'{}'", name.replace('\'', "''"))).collect(); // bounded: MOST_NAMES
+    format!(", names => ARRAY[{}]", all.join(", "))
 }
 
 /// The argument `language` of a call, unless it is what the call would take without it.

@@ -132,7 +132,12 @@ impl AttachedTable {
         // SAFETY: a snapshot is active in every SQL function; the table is open.
         let registration = unsafe { names.registration(plain::GetActiveSnapshot(), self.functions) };
         let columns = table.columns(&registration.names).map_err(|(argument, column)| {
-            let what = if argument == "label" { "names" } else { "entities" };
+            let what = match argument {
+                "label" => "names",
+                "names" => "other names",
+                "preferred" => "preferred labels",
+                _ => "entities",
+            };
             error::no_such_name_column(&table.name(), column, what, &table.listed())
         })?;
         check_types(&registration.names, &columns)?;

@@ -1,9 +1,9 @@
 //! Which columns a table can be attached with. cft_attach checks all rules; each call checks the types again, since
 //! ALTER TABLE may have changed them.
 //!
-//! The columns are a parent, a child and perhaps a tree and a label, all different, each of a type whose values are
-//! names. Errors: 42703 (no such column), 42701 (named twice), 42804 (a type that holds no names), 0A000 (a
-//! nondeterministic collation, a virtual generated column).
+//! The columns are a parent, a child and perhaps a tree, a label and other names, all different, each of a type whose
+//! values are names; and perhaps one of type boolean. Errors: 42703 (no such column), 42701 (named twice), 42804 (a type
+//! that holds no names, or is not boolean), 0A000 (a nondeterministic collation, a virtual generated column).
 
 #![expect(unsafe_code, reason = "SPI, called directly")]
 
@@ -18,12 +18,10 @@ use std::ffi::CStr;
 /// Checks all rules. Errors: 42703, 42701, 42804, 0A000.
 pub fn check_columns(table: &EdgesTable, names: &ColumnNames) -> Fallible<()> {
     let columns = table.require_columns(names)?;
-    let others = [names.tree.as_deref(), names.label.as_deref()];
-    if let Some(column) = others.into_iter().find_map(|other| repeated(&names.parent, &names.child, other)) {
-        return Err(error::same_column(column));
-    }
-    if let Some(label) = names.label.as_ref().filter(|label| names.tree.as_ref() == Some(label)) {
-        return Err(error::same_column(label));
+    let all = names.all();
+    let is_twice = |(n, one): (usize, &(&str, &str))| all[..n].iter().any(|other| other.1 == one.1);
+    if let Some((_, twice)) = all.iter().enumerate().find(|one| is_twice(*one)).map(|(_, twice)| twice) {
+        return Err(error::same_column(twice));
     }
     let of = |name: &str, column: &crate::catalog::columns::Column| -> Fallible<()> {
         let type_oid = pg_sys::Oid::from(column.type_oid);
@@ -50,7 +48,19 @@ pub fn check_columns(table: &EdgesTable, names: &ColumnNames) -> Fallible<()> {
     }
     of(&names.child, &columns.child)?;
     names.tree.as_ref().map_or(Ok(()), |tree| of(tree, &columns.tree))?;
-    names.label.as_ref().map_or(Ok(()), |label| of(label, &columns.label))
+    names.label.as_ref().map_or(Ok(()), |label| of(label, &columns.label))?;
+    names.names.iter().zip(&columns.names).try_for_each(|(name, column)| of(name, column))?;
+    check_preferred(names, &columns)
+}
+
+/// 42804 if the column that says which labels are preferred is not of type boolean, 0A000 if it is virtual.
+fn check_preferred(names: &ColumnNames, columns: &columns::Columns) -> Fallible<()> {
+    let Some(name) = &names.preferred else { return Ok(()) };
+    let column = columns.preferred;
+    if column.type_oid != u32::from(pg_sys::BOOLOID) {
+        return Err(error::not_boolean(name, &type_name(column.type_oid.into())));
+    }
+    if column.generated == u32::from(b'v') { Err(error::virtual_column(name)) } else { Ok(()) }
 }
 
 /// Checks that siblings can be ordered by that column: its type must be one of the server's own, with an order. Errors:
@@ -78,7 +88,8 @@ pub fn check_types(names: &ColumnNames, columns: &columns::Columns) -> Fallible<
         (names.tree.as_ref(), columns.tree),
         (names.label.as_ref(), columns.label),
     ];
-    for (name, column) in all {
+    let others = names.names.iter().map(Some).zip(columns.names);
+    for (name, column) in all.into_iter().chain(others) {
         let type_oid = pg_sys::Oid::from(column.type_oid);
         if let Some(name) = name
             && !crate::catalog::trust::is_builtin(type_oid)
@@ -86,7 +97,7 @@ pub fn check_types(names: &ColumnNames, columns: &columns::Columns) -> Fallible<
             return Err(error::wrong_type(name, &type_name(type_oid)));
         }
     }
-    Ok(())
+    check_preferred(names, columns)
 }
 
 fn type_name(type_oid: pg_sys::Oid) -> String {

@@ -23,7 +23,10 @@ pub struct Column {
     pub generated: u32,
 }
 
-/// The columns; `tree.number` and `label.number` are 0 where the table has none, `parent.number` in a table of names.
+/// The most columns of other names.
+pub const MOST_NAMES: usize = 4;
+
+/// The columns; the number of one that the table has not is 0, and `parent.number` in a table of names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(C)]
 pub struct Columns {
@@ -32,11 +35,23 @@ pub struct Columns {
     pub child: Column,
     /// What people call the child.
     pub label: Column,
+    /// What else they call it.
+    pub names: [Column; MOST_NAMES],
+    /// Whether the label is preferred to others of the child.
+    pub preferred: Column,
 }
 
 impl Columns {
-    pub fn all(&self) -> [Column; 4] {
-        [self.tree, self.parent, self.child, self.label]
+    pub const ALL: usize = 5 + MOST_NAMES;
+
+    pub fn all(&self) -> [Column; Self::ALL] {
+        let [a, b, c, d] = self.names;
+        [self.tree, self.parent, self.child, self.label, a, b, c, d, self.preferred]
+    }
+
+    /// The columns of that list.
+    pub fn of([tree, parent, child, label, a, b, c, d, preferred]: [Column; Self::ALL]) -> Self {
+        Self { tree, parent, child, label, names: [a, b, c, d], preferred }
     }
 
     pub fn has_labels(&self) -> bool {
@@ -64,6 +79,10 @@ pub struct ColumnNames {
     pub child: String,
     pub tree: Option<String>,
     pub label: Option<String>,
+    /// Columns of other names, by which texts may call the child: at most [`MOST_NAMES`].
+    pub names: Vec<String>,
+    /// The column of type boolean which says that a label is preferred to others of its child.
+    pub preferred: Option<String>,
     /// Whether texts name entities by their ids, too, though they are integers or have labels.
     pub ids: bool,
     /// The column that orders siblings. The image does not hold it.
@@ -76,7 +95,17 @@ impl ColumnNames {
     /// A parent and a child, and nothing else.
     pub fn pair(parent: impl Into<String>, child: impl Into<String>) -> Self {
         let (parent, child) = (parent.into(), child.into());
-        Self { parent, child, tree: None, label: None, ids: false, position: None, language: Language::default() }
+        Self {
+            parent,
+            child,
+            tree: None,
+            label: None,
+            names: Vec::new(),
+            preferred: None,
+            ids: false,
+            position: None,
+            language: Language::default(),
+        }
     }
 
     /// The columns of a table of names.
@@ -87,7 +116,8 @@ impl ColumnNames {
     /// Whether both are tables of names with the same columns, in whatever language.
     pub fn are_names_as(&self, other: &Self) -> bool {
         let names = |of: &Self| !of.has_parent() && of.tree.is_none();
-        names(self) && names(other) && self.child == other.child && self.label == other.label
+        let columns = |of: &Self| (of.child.clone(), of.label.clone(), of.names.clone(), of.preferred.clone());
+        names(self) && names(other) && columns(self) == columns(other)
     }
 
     /// Whether it is a table of edges, rather than one of names.
@@ -95,24 +125,29 @@ impl ColumnNames {
         !self.parent.is_empty()
     }
 
-    /// Each column with the name of cft_attach's argument for it.
-    pub fn all(&self) -> [(&'static str, Option<&String>); 4] {
-        [
-            ("parent", Some(&self.parent).filter(|_| self.has_parent())),
-            ("child", Some(&self.child)),
-            ("tree", self.tree.as_ref()),
-            ("label", self.label.as_ref()),
-        ]
+    /// Each column of names with the name of cft_attach's argument for it, in the order of [`Columns::all`] but for the tree.
+    pub fn all(&self) -> Vec<(&'static str, &str)> {
+        let parent = Some(self.parent.as_str()).filter(|_| self.has_parent());
+        let some = [
+            ("parent", parent),
+            ("child", Some(self.child.as_str())),
+            ("tree", self.tree.as_deref()),
+            ("label", self.label.as_deref()),
+        ];
+        let some = some.into_iter().filter_map(|(argument, column)| Some((argument, column?)));
+        some.chain(self.names.iter().map(|name| ("names", name.as_str()))).collect() // bounded: columns
     }
 
-    /// The trigger's arguments: parent, child, then tree, label, "ids", position and language as far as there are any;
-    /// empty counts as absent, an absent language as English.
+    /// The trigger's arguments: parent, child, then tree, label, "ids", position, language, preferred and the other names as far as there are
+    /// any; empty counts as absent, an absent language as English.
     pub fn arguments(&self) -> Vec<&str> {
-        let [tree, label, position] =
-            [&self.tree, &self.label, &self.position].map(|name| name.as_deref().unwrap_or_default());
+        let [tree, label, position, preferred] =
+            [&self.tree, &self.label, &self.position, &self.preferred].map(|name| name.as_deref().unwrap_or_default());
         let ids = if self.ids { IDS } else { "" };
         let language = if self.language == Language::default() { "" } else { self.language.name() };
-        let mut arguments = vec![self.parent.as_str(), self.child.as_str(), tree, label, ids, position, language];
+        let mut arguments =
+            vec![self.parent.as_str(), self.child.as_str(), tree, label, ids, position, language, preferred];
+        arguments.extend(self.names.iter().map(String::as_str));
         while arguments.last().is_some_and(|last| last.is_empty()) {
             arguments.pop();
         }
@@ -124,7 +159,7 @@ impl ColumnNames {
 pub const IDS: &str = "ids";
 
 /// How many arguments a trigger may have: those of [`ColumnNames::arguments`].
-pub const ARGUMENTS: RangeInclusive<i16> = 2..=7;
+pub const ARGUMENTS: RangeInclusive<i16> = 2..=8 + MOST_NAMES as i16;
 
 /// The column of that name; None if there is none.
 ///

@@ -5,7 +5,7 @@
 
 #![expect(unsafe_code, reason = "reads the relation cache")]
 
-use crate::catalog::columns::{Column, ColumnNames, Columns, find_column};
+use crate::catalog::columns::{Column, ColumnNames, Columns, MOST_NAMES, find_column};
 use crate::catalog::name::qualified_name;
 use crate::error;
 use crate::error::Fallible;
@@ -148,12 +148,17 @@ impl EdgesTable {
             Some(name) => self.column(name).ok_or((argument, name.as_str())),
         };
         let (tree, label) = (other("tree", &names.tree)?, other("label", &names.label)?);
+        let mut others = [Column::default(); MOST_NAMES];
+        for (place, name) in others.iter_mut().zip(&names.names) {
+            *place = self.column(name).ok_or(("names", name.as_str()))?;
+        }
+        let preferred = other("preferred", &names.preferred)?;
         let parent = match names.has_parent() {
             false => Column::default(),
             true => self.column(&names.parent).ok_or(("parent", names.parent.as_str()))?,
         };
         let child = self.column(&names.child).ok_or(("child", names.child.as_str()))?;
-        Ok(Columns { tree, parent, child, label })
+        Ok(Columns { tree, parent, child, label, names: others, preferred })
     }
 
     /// Returns what [`EdgesTable::columns`] does, or 42703.

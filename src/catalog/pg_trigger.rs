@@ -144,9 +144,12 @@ pub unsafe fn is_plain(tuple: pg_sys::HeapTuple, desc: pg_sys::TupleDesc, form: 
     }
 }
 
-/// The most bytes of arguments, more than five column names need. We do not read longer ones: any user can create a
+/// The most bytes of arguments, more than ten column names need. We do not read longer ones: any user can create a
 /// trigger with a gigabyte of them.
 pub const ARGUMENTS: usize = 1024;
+
+/// Arguments before those of other names.
+const FIXED: i16 = *columns::ARGUMENTS.end() - columns::MOST_NAMES as i16;
 
 /// The columns that a trigger's arguments name. None if there are too few, too many or too long ones, or a language
 /// that this version does not know: it cannot tell which names it would find.
@@ -175,5 +178,7 @@ pub unsafe fn arguments(tuple: pg_sys::HeapTuple, desc: pg_sys::TupleDesc, count
     let ids = other(4)?.is_some_and(|word| word == IDS);
     let position = other(5)?;
     let language = other(6)?.map_or(Some(Language::default()), |name| Language::of(&name))?;
-    Some(ColumnNames { parent, child, tree, label, ids, position, language })
+    let preferred = other(7)?;
+    let names = parts.take(usize::try_from(count - FIXED).unwrap_or_default()).collect(); // bounded: ARGUMENTS
+    Some(ColumnNames { parent, child, tree, label, names, preferred, ids, position, language })
 }

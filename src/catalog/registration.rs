@@ -4,8 +4,8 @@
 //!   cftrag_row       AFTER INSERT OR UPDATE OR DELETE, each row:  cft_capture('parent', 'child'[, ...])
 //!   cftrag_truncate  AFTER TRUNCATE, each statement:              cft_capture_truncate('parent', 'child'[, ...])
 //!
-//! The arguments after these are the columns of the tree and of the label, the word "ids", the column of order, and the
-//! language of the names; '' stands for one that is not there, and no language for English. Both triggers are ENABLE ALWAYS, so that logical replication's apply worker and
+//! The arguments after these are the columns of the tree and of the label, the word "ids", the column of order, the
+//! language of the names, the column of preferred labels, and those of other names; '' stands for one that is not there, and no language for English. Both triggers are ENABLE ALWAYS, so that logical replication's apply worker and
 //! session_replication_role = replica fire them. If one has another shape (WHEN, a column list), it would fire less
 //! often and lose changes: the registration is then unsound, and the reference query answers.
 //!
@@ -15,6 +15,8 @@
 //!
 //!   cftrag_aliases   constraint trigger, FROM the edges table, WHEN (false):  cft_alias_of('name', 'entity')
 //!   cftrag_labels    constraint trigger, FROM the edges table, WHEN (false):  cft_label_of('name', 'entity')
+//!
+//! A table with preferred labels or other names has these as further arguments of all three triggers.
 
 #![expect(unsafe_code, reason = "reads system catalogs")]
 

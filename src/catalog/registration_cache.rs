@@ -374,9 +374,10 @@ fn find_name_tables(edges: pg_sys::Oid, snapshot: pg_sys::Snapshot, functions: F
             if functions.names_of().contains(&form.tgfoid)
                 && form.tgconstrrelid == edges
                 && trust::counts_beside(form.tgrelid, edges)
-                && let Some(ColumnNames { parent: name, child: entity, .. }) = names
+                && let Some(ColumnNames { parent: name, child: entity, names, preferred, .. }) = names
             {
-                found.push(NameTable { table: form.tgrelid, names: ColumnNames::of_names(entity, name) });
+                let names = ColumnNames { names, preferred, ..ColumnNames::of_names(entity, name) };
+                found.push(NameTable { table: form.tgrelid, names });
             }
         });
     }

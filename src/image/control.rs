@@ -23,7 +23,7 @@ const MAGIC: u64 = 0x6366_7472_6167_0001; // "cftrag"
 
 /// Changes whenever the layout of Control, Slot or the core does. A release that changes one of them bumps this number;
 /// docs/design.md has the list.
-const LAYOUT: u32 = 0x0007_0000 + cftrag_core::LAYOUT;
+const LAYOUT: u32 = 0x0008_0000 + cftrag_core::LAYOUT;
 
 /// Tables that can have an image at a time, in all databases. For other tables the reference query answers (reason
 /// ref_no_memory).

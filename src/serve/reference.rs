@@ -72,7 +72,7 @@ impl<'a> Source<'a> {
             values.extend([
                 ("{labels}", labels.table.qualified()),
                 ("{is_labelled}", labels.is_child("u.name")),
-                ("{label}", text_of(labels.table, labels.names.label.as_deref().unwrap_or_default())),
+                ("{shown}", labels.shown()),
             ]);
         }
         values
@@ -80,6 +80,30 @@ impl<'a> Source<'a> {
 }
 
 impl Source<'_> {
+    /// SQL for what the rows of one entity call it: the smallest of its labels, of those that are preferred if the table says which and there
+    /// are any; else the smallest of its other names.
+    fn shown(self) -> String {
+        let Self { table, names, .. } = self;
+        let least = |column: &str, more: &str| {
+            let value = text_of(table, column);
+            format!(
+                "pg_catalog.min({value} COLLATE pg_catalog.\"C\") FILTER (WHERE {value} OPERATOR(pg_catalog.<>) ''{more})"
+            )
+        };
+        let label = names.label.as_deref().unwrap_or_default();
+        let is_preferred = names.preferred.as_deref().map(|column| format!(" AND r.{}", name::quote(column)));
+        let mut ranked: Vec<_> = is_preferred.map(|first| least(label, &first)).into_iter().collect(); // bounded: columns
+        ranked.push(least(label, ""));
+        let others: Vec<_> = names.names.iter().map(|column| least(column, "")).collect(); // bounded: columns
+        if !others.is_empty() {
+            ranked.push(format!("LEAST({})", others.join(", ")));
+        }
+        match &ranked[..] {
+            [only] => only.clone(),
+            ranked => format!("COALESCE({})", ranked.join(", ")),
+        }
+    }
+
     /// The type in which the recursion compares entities: the columns' own where values are equal if and only if their texts are, and a cast of it to text
     /// is PostgreSQL's.
     fn key(self) -> EntityType {
@@ -441,14 +465,18 @@ enum Pair {
     EntityFirst,
 }
 
-/// A query for the labels and entities of a table, of the rows that have both.
+/// A query for the labels, the other names and the entities of a table, of the rows that have both.
 fn pairs(of: Source<'_>, order: Pair) -> String {
     let Source { table, names, .. } = of;
-    let name = text_of(table, names.label.as_deref().unwrap_or_default());
-    let (entity, table) = (text_of(table, &names.child), table.qualified());
-    let (one, other) = if order == Pair::NameFirst { (&name, &entity) } else { (&entity, &name) };
-    let c = "COLLATE pg_catalog.\"C\"";
-    format!("SELECT {one} {c}, {other} {c} FROM {table} AS r WHERE {one} IS NOT NULL AND {other} IS NOT NULL")
+    let entity = text_of(table, &names.child);
+    let each = |column: &str| {
+        let name = text_of(table, column);
+        let (one, other) = if order == Pair::NameFirst { (&name, &entity) } else { (&entity, &name) };
+        let (c, table) = ("COLLATE pg_catalog.\"C\"", table.qualified());
+        format!("SELECT {one} {c}, {other} {c} FROM {table} AS r WHERE {one} IS NOT NULL AND {other} IS NOT NULL")
+    };
+    let called = names.label.iter().chain(&names.names).map(|column| each(column));
+    called.collect::<Vec<_>>().join(" UNION ALL ") // bounded: columns
 }
 
 /// The tables that a statement reads.

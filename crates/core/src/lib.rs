@@ -58,7 +58,7 @@ pub use recognise::spelling::{Case, MatchCase, is_spelled_otherwise, spelling};
 pub use recognise::text::{Reader, as_utf8};
 pub use records::asked::Asked;
 pub use records::edge::{Deleter, Deletion, Edge, Fate, Fates, RowVersion, Settled, Stamp};
-pub use records::label::{LABELS, label_of};
+pub use records::label::{LABELS, MORE_LABELS, OTHER_NAMES, label_of};
 pub use records::trees::Trees;
 pub use records::version::Hint;
 pub use records::visibility::{AllSeen, View, Visibility};

@@ -6,15 +6,27 @@ mod common;
 use std::collections::{BTreeMap, BTreeSet};
 
 use cftrag_core::{
-    AllSeen, Edge, HeapMemory, Image, Interruptible, LABELS, Prefix, Reader, Recogniser, Roots,
-    Seek, Step, Walk, label_of,
+    AllSeen, Edge, HeapMemory, Image, Interruptible, LABELS, MORE_LABELS, OTHER_NAMES, Prefix,
+    Reader, Recogniser, Roots, Seek, Step, Walk, label_of,
 };
 use common::{heap, verify};
 
-/// Ids 0 to 59, each the child of id / 4, in two trees. Some have no label, some several, and some share one.
+/// Ids 0 to 59, each the child of id / 4, in two trees. Some have no label, some several, and some share one; some have
+/// other names, before their label by bytes, after it, or alike.
 struct World {
     heap: HeapMemory,
     labels: BTreeMap<String, BTreeSet<String>>,
+    more: BTreeMap<String, BTreeSet<String>>,
+    others: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl World {
+    /// What an entity is called.
+    fn least(&self, name: &str) -> Option<String> {
+        [&self.labels, &self.more, &self.others]
+            .into_iter()
+            .find_map(|of| of.get(name)?.first().cloned())
+    }
 }
 
 fn insert(heap: &mut HeapMemory, tree: Option<&[u8]>, parent: &[u8], child: &[u8]) {
@@ -28,6 +40,7 @@ fn insert(heap: &mut HeapMemory, tree: Option<&[u8]>, parent: &[u8], child: &[u8
 
 fn world() -> World {
     let (mut heap, mut labels) = (heap(1), BTreeMap::<String, BTreeSet<String>>::new());
+    let (mut more, mut others) = (labels.clone(), labels.clone());
     for id in 0..60_u32 {
         let name = id.to_string();
         let (tree, parent) = (format!("tree {}", id % 2), (id / 4).to_string());
@@ -46,8 +59,20 @@ fn world() -> World {
             }
             labels.entry(name.clone()).or_default().insert(label);
         }
+        let names: &[(&[u8], &str)] = match id % 4 {
+            0 => &[(OTHER_NAMES, "Hats"), (OTHER_NAMES, "Aprons")],
+            1 => &[(MORE_LABELS, "Shoes")],
+            2 => &[(MORE_LABELS, "Hats"), (OTHER_NAMES, "Hats"), (OTHER_NAMES, "Aprons")],
+            _ => &[],
+        };
+        for (tree, other) in names {
+            let label = [other.as_bytes(), LABELS].concat();
+            insert(&mut heap, Some(tree), &label, name.as_bytes());
+            let all = if *tree == MORE_LABELS { &mut more } else { &mut others };
+            all.entry(name.clone()).or_default().insert((*other).into());
+        }
     }
-    World { heap, labels }
+    World { heap, labels, more, others }
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -56,8 +81,8 @@ fn text(bytes: &[u8]) -> String {
 
 #[test]
 fn a_walk_leaves_labels_out_and_gives_the_smallest_of_each_relative() {
-    let World { heap, labels } = world();
-    let image = Image::open(&heap).unwrap();
+    let world = world();
+    let image = Image::open(&world.heap).unwrap();
     verify(image);
     for (wanted, cells) in [(false, 100), (true, 100), (true, 1)] {
         for id in 0..60 {
@@ -67,9 +92,9 @@ fn a_walk_leaves_labels_out_and_gives_the_smallest_of_each_relative() {
             walk.begin(name.as_bytes(), 3, 3);
             while walk.step(image, &AllSeen, cells) != Step::Done {}
             walk.finish();
-            let least = |name: &str| labels.get(name).and_then(|all| all.first()).cloned();
+            let least = |name: &str| world.least(name);
             for row in walk.rows() {
-                assert_ne!(row.tree.map(|tree| walk.name(tree)), Some(LABELS));
+                assert!(row.tree.is_none_or(|tree| !walk.name(tree).starts_with(LABELS)));
                 let relative = text(walk.name(row.relative));
                 let label = row.label.map(|label| text(walk.name(label)));
                 assert_eq!(label, least(&relative).filter(|_| wanted), "{relative} of {name}");
@@ -175,10 +200,9 @@ fn recognised(image: Image<'_>, question: &str, seek: Seek, budget: usize) -> Re
 
 #[test]
 fn a_text_names_entities_by_their_labels_and_not_by_their_names() {
-    let World { heap, labels } = world();
+    let World { heap, labels, more, others } = world();
     let image = Image::open(&heap).unwrap();
-    let question =
-        "SHOES, boots-1, shoes 3; 17 and 42, a long label of more than thirty two bytes number 7";
+    let question = "SHOES, aprons, boots-1, shoes 3; 17 and 42, a long label of more than thirty two bytes number 7";
     let recogniser = recognised(image, question, Seek::Labelled, 1000);
     // As aliases they are found as well, and each mention has its alias.
     let aliased = recognised(image, question, Seek::Aliased, 1000);
@@ -212,10 +236,11 @@ fn a_text_names_entities_by_their_labels_and_not_by_their_names() {
         found.entry(said).or_default().insert(text(recogniser.name(mention.entity)));
     }
     let with = |label: &str| -> BTreeSet<String> {
-        let has = labels.iter().filter(|(_, all)| all.contains(label));
+        let has = labels.iter().chain(&more).chain(&others).filter(|(_, all)| all.contains(label));
         has.map(|(name, _)| name.clone()).collect()
     };
-    assert_eq!(found.len(), 4, "{found:?}");
+    assert_eq!(found.len(), 5, "{found:?}");
+    assert_eq!(found["aprons"], with("Aprons"));
     assert_eq!(found["SHOES"], with("Shoes"));
     assert_eq!(found["boots-1"], with("Boots 1"));
     assert_eq!(found["shoes 3"], with("Shoes 3"));

@@ -102,6 +102,16 @@ pub struct Check {
     pub down: i32,
 }
 
+/// What rows of the table with the labels call an entity: the smallest of its preferred labels, else of its labels, else of its other names.
+fn shown(table: &Table) -> String {
+    let Some(label) = table.label else { return String::new() };
+    let least = |column: &str, condition: &str| format!("min(NULLIF(r.{column}::text, '') COLLATE \"C\"){condition}");
+    let first = table.preferred.map(|first| least(label, &format!(" FILTER (WHERE r.{first})")));
+    let others = table.other_name.map(|other| least(other, ""));
+    let ranked: Vec<String> = first.into_iter().chain([least(label, "")]).chain(others).collect();
+    format!("COALESCE({})", ranked.join(", "))
+}
+
 /// A definition with the columns of this table, in all trees or in some.
 pub fn filled(definition: &str, table: &Table, in_trees: bool) -> String {
     let text = |column: &str| format!("r.{column}::pg_catalog.text");
@@ -116,7 +126,7 @@ pub fn filled(definition: &str, table: &Table, in_trees: bool) -> String {
         .replace("{child_collation}", "pg_catalog.\"C\"")
         .replace("{labels}", table.label_table.unwrap_or(&table.qualified()))
         .replace("{is_labelled}", &format!("{} = u.name", text(table.labelled())))
-        .replace("{label}", &table.label.map_or(String::new(), text))
+        .replace("{shown}", &shown(table))
 }
 
 /// The trees asked for: none, one, or several with NULL (rows without a tree) among them. The random levels choose.
@@ -143,11 +153,16 @@ fn reference(table: &Table, form: Form, entities: &str, up: &str, down: &str) ->
 fn definition(table: &Table, form: Form, question: &str, overlapping: &str, up: &str, within: &str) -> String {
     let named = match table.label {
         None => "SELECT n.entity, n.entity FROM name AS n".to_string(),
-        Some(label) => format!(
-            "SELECT {0}::text, {label}::text FROM {1} WHERE {0} IS NOT NULL AND {label} IS NOT NULL",
-            table.labelled(),
-            table.label_table.unwrap_or(&table.qualified())
-        ),
+        Some(label) => {
+            let each = |label: &str| {
+                let table_of = table.label_table.map_or_else(|| table.qualified(), str::to_string);
+                format!(
+                    "SELECT {0}::text, {label}::text FROM {table_of} WHERE {0} IS NOT NULL AND {label} IS NOT NULL",
+                    table.labelled()
+                )
+            };
+            [Some(label), table.other_name].into_iter().flatten().map(each).collect::<Vec<_>>().join(" UNION ALL ")
+        }
     };
     let by_name = "SELECT {parent} FROM {edges} AS r WHERE {parent} IS NOT NULL AND {child} IS NOT NULL \
                    UNION ALL SELECT {child} FROM {edges} AS r WHERE {child} IS NOT NULL";

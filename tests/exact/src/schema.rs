@@ -2,7 +2,7 @@
 //!
 //! Three tables, because what can go wrong differs: `edges_a` (text, nothing in the way: duplicates, HOT updates, COPY FREEZE,
 //! row-level security), `edges_b` (columns in another order, one dropped, unique: ON CONFLICT), `edges_c` (integers, no tree
-//! column, cascading foreign keys, labels in the table of its keys). The labels of `edges_b` are in the column that statements change most. All names and trees come from short lists, so that sessions meet at the same edges.
+//! column, cascading foreign keys, labels in the table of its keys). The labels of `edges_b` are in the column that statements change most, and other names beside them, as in that table, which says which labels are preferred. All names and trees come from short lists, so that sessions meet at the same edges.
 
 use postgres::{Client, Error};
 
@@ -17,6 +17,8 @@ pub const TABLES: [Table; 3] = [
         child: "child",
         label: None,
         label_table: None,
+        other_name: None,
+        preferred: None,
         numeric: false,
         unique: false,
     },
@@ -27,6 +29,8 @@ pub const TABLES: [Table; 3] = [
         child: "below",
         label: Some("note"),
         label_table: None,
+        other_name: Some("also"),
+        preferred: None,
         numeric: false,
         unique: true,
     },
@@ -37,6 +41,8 @@ pub const TABLES: [Table; 3] = [
         child: "child",
         label: Some("name"),
         label_table: Some("exact.names_c"),
+        other_name: Some("also"),
+        preferred: Some("is_first"),
         numeric: true,
         unique: false,
     },
@@ -54,6 +60,9 @@ pub struct Table {
     /// The column of labels, and the table of labels that it is in.
     pub label: Option<&'static str>,
     pub label_table: Option<&'static str>,
+    /// The column of other names, and the one that says which labels are preferred, beside the labels.
+    pub other_name: Option<&'static str>,
+    pub preferred: Option<&'static str>,
     pub numeric: bool,
     pub unique: bool,
 }
@@ -128,10 +137,14 @@ impl Table {
         let [tree, label] =
             [self.tree, own_label].map(|name| name.map_or("NULL".to_string(), |name| format!("'{name}'")));
         let edges = self.qualified();
-        let mut sql = format!("SELECT cft_attach('{edges}', '{}', '{}', {tree}, {label})", self.parent, self.child);
+        let names = self.other_name.map(|name| format!(", names => '{{{name}}}'")).unwrap_or_default();
+        let preferred = self.preferred.map(|column| format!(", preferred => '{column}'")).unwrap_or_default();
+        let own_names = if own_label.is_some() { &names } else { "" };
+        let mut sql =
+            format!("SELECT cft_attach('{edges}', '{}', '{}', {tree}, {label}{own_names})", self.parent, self.child);
         sql += &format!("; SELECT cft_attach_words('{WORDS}', edges => '{edges}')");
         if let (Some(labels), Some(label)) = (self.label_table, self.label) {
-            sql += &format!("; SELECT cft_attach_labels('{labels}', 'id', '{label}', '{edges}')");
+            sql += &format!("; SELECT cft_attach_labels('{labels}', 'id', '{label}', '{edges}'{names}{preferred})");
         }
         sql
     }
@@ -199,7 +212,8 @@ ALTER TABLE exact.edges_a ENABLE ROW LEVEL SECURITY;
 CREATE POLICY no_ash ON exact.edges_a FOR SELECT TO exact_reader USING (tree IS DISTINCT FROM 'Ash');
 
 CREATE TABLE exact.edges_b (
-    id bigint GENERATED ALWAYS AS IDENTITY, dead text, below varchar(400), note int, above varchar(400), forest text);
+    id bigint GENERATED ALWAYS AS IDENTITY, dead text, below varchar(400), note int, above varchar(400), forest text,
+    also text GENERATED ALWAYS AS (forest || ' ' || (id % 3)::text) STORED);
 ALTER TABLE exact.edges_b DROP COLUMN dead;
 CREATE UNIQUE INDEX edges_b_key ON exact.edges_b (forest, above, below) NULLS NOT DISTINCT;
 CREATE INDEX ON exact.edges_b (below);
@@ -208,7 +222,8 @@ CREATE TABLE exact.words (word text, class int) WITH (autovacuum_enabled = false
 INSERT INTO exact.words VALUES ('bare', 1), ('naked', 1), ('oak', 2), ('tree', 2);
 GRANT SELECT ON exact.words TO exact_reader;
 
-CREATE TABLE exact.names_c (id int PRIMARY KEY, name text GENERATED ALWAYS AS ('name ' || id % 7) STORED) WITH (autovacuum_enabled = false);
+CREATE TABLE exact.names_c (id int PRIMARY KEY, name text GENERATED ALWAYS AS ('name ' || id % 7) STORED,
+    also text GENERATED ALWAYS AS (NULLIF('also ' || id % 5, 'also 0')) STORED, is_first boolean GENERATED ALWAYS AS (NULLIF(id % 4, 0) > 1) STORED) WITH (autovacuum_enabled = false);
 INSERT INTO exact.names_c SELECT generate_series(1, 30);
 GRANT SELECT ON exact.names_c TO exact_reader;
 CREATE TABLE exact.edges_c (

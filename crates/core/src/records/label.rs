@@ -1,9 +1,11 @@
 //! Labels: readable names for entities, for example if an entity's name is a number.
 //!
 //! A label is an edge of a separate tree, [`LABELS`], from the label (parent) to the entity (child). So it appears and
-//! disappears with its row, under the same snapshots, and needs no other memory, log or check than an edge does. The
-//! name of that tree is one NUL byte, and the name of a label ends with one: no value of a column contains it, so no
-//! name in a user's table is taken for a label. Walks and roots leave that tree out.
+//! disappears with its row, under the same snapshots, and needs no other memory, log or check than an edge does. Labels
+//! that are not preferred, and names that only texts use, are edges of other such trees, [`MORE_LABELS`] and
+//! [`OTHER_NAMES`]: an entity is called by one of them if it has none of the former. The names of these trees are NUL bytes, and the name of a label ends with
+//! one: no value of a column contains it, so no name in a user's table is taken for a label. Walks and roots leave these
+//! trees out.
 
 use crate::Image;
 use crate::memory::hash::Kind;
@@ -14,6 +16,12 @@ use crate::records::record::Record;
 /// The name of the tree of labels.
 pub const LABELS: &[u8] = &[END];
 
+/// The name of the tree of labels that are not preferred.
+pub const MORE_LABELS: &[u8] = &[END; 2];
+
+/// The name of the tree of other names.
+pub const OTHER_NAMES: &[u8] = &[END; 3];
+
 /// The last byte of a label's name, added to the value of the column.
 pub const END: u8 = 0;
 
@@ -23,13 +31,39 @@ pub fn label_of(name: &[u8]) -> Option<&[u8]> {
     name.strip_suffix(LABELS)
 }
 
+/// The trees of an image that hold labels and other names, as far as it has them.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct LabelTrees([Option<TreeId>; 3]);
+
+impl LabelTrees {
+    #[inline]
+    pub(crate) fn has(self, tree: Option<TreeId>) -> bool {
+        tree.is_some() && self.0.contains(&tree)
+    }
+
+    /// The trees, those whose names are preferred first, each with its rank.
+    pub(crate) fn ranked(self) -> impl Iterator<Item = (usize, TreeId)> {
+        self.0.into_iter().enumerate().filter_map(|(rank, tree)| Some((rank, tree?)))
+    }
+
+    pub(crate) fn count(self) -> usize {
+        self.ranked().count()
+    }
+
+    pub(crate) fn is_empty(self) -> bool {
+        self.count() == 0
+    }
+}
+
 impl Image<'_> {
-    /// The tree of labels, if there is one.
-    pub(crate) fn labels(self) -> Option<TreeId> {
+    pub(crate) fn labels(self) -> LabelTrees {
         if self.root().count(Counter::Trees) == 0 {
-            return None;
+            return LabelTrees::default();
         }
-        self.key(Kind::Tree, LABELS).record.map(RecordId::tree)
+        LabelTrees(
+            [LABELS, MORE_LABELS, OTHER_NAMES]
+                .map(|tree| self.key(Kind::Tree, tree).record.map(RecordId::tree)),
+        )
     }
 }
 

@@ -34,11 +34,12 @@ use crate::filter::temperature::count::Chance;
 use crate::memory::casts::{halves, index, wide, word};
 use crate::memory::flat::Memory;
 use crate::memory::hash::{Hash, Kind};
-use crate::memory::id::{EntityId, RecordId, TreeId};
+use crate::memory::id::{EntityId, RecordId};
 use crate::memory::root::Counter;
 use crate::memory::seen::Seen;
 use crate::memory::step::Step;
 use crate::records::asked::Asked;
+use crate::records::label::LabelTrees;
 use crate::records::list::Cursor;
 use crate::records::record::Direction;
 use crate::records::trees::Trees;
@@ -94,9 +95,9 @@ pub struct Walk {
     own: bool,
     /// The trees to which the walk is limited, if it is.
     trees: Option<Trees>,
-    /// The tree of labels, whose edges lead to no relatives; whether labels are wanted; and the label of each row named
+    /// The trees of labels, whose edges lead to no relatives; whether labels are wanted; and the label of each row named
     /// so far, [`UNNAMED`] if it has none.
-    labels: Option<TreeId>,
+    labels: LabelTrees,
     wants_labels: bool,
     row_labels: Vec<Name>,
     labelling: Labelling,
@@ -198,7 +199,7 @@ impl Walk {
             versions: true,
             own: false,
             trees: None,
-            labels: None,
+            labels: LabelTrees::default(),
             wants_labels: false,
             row_labels: Vec::new(),
             labelling: Labelling::default(),

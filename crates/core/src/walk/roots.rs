@@ -23,6 +23,7 @@ use crate::memory::marks::Marks;
 use crate::memory::root::{Counter, Field};
 use crate::memory::seen::Seen;
 use crate::records::asked::Asked;
+use crate::records::label::LabelTrees;
 use crate::records::list::Cursor;
 use crate::records::record::{Direction, Record};
 use crate::records::slot::Slot;
@@ -53,8 +54,8 @@ pub struct Roots {
     epoch: u64,
     /// The trees that are asked for; none if all are.
     only: Option<Trees>,
-    /// The tree of labels, whose edges do not count for roots.
-    labels: Option<TreeId>,
+    /// The trees of labels, whose edges do not count for roots.
+    labels: LabelTrees,
     asked: Asked,
     /// The trees in which the current entity is a child, and other trees in which it is a parent.
     above: Met,
@@ -279,7 +280,8 @@ impl Image<'_> {
     ) -> bool {
         let mem = self.mem();
         let labels = roots.labels;
-        let trees = self.root().count(Counter::Trees) + u64::from(labels.is_none());
+        // Rows without a tree are one more.
+        let trees = self.root().count(Counter::Trees) + 1 - wide(labels.count());
         let trees = roots.only.as_ref().map_or(trees, |only| trees.min(wide(only.len())));
         while wide(roots.above.len() + roots.below.len()) < trees {
             let before = reading;
@@ -299,10 +301,9 @@ impl Image<'_> {
             let slot = Slot::read(mem, at);
             // An edge from the entity to itself shows that the entity exists, but gives it no parent.
             let counts = slot.neighbour != reading.entity || reading.direction == Direction::Down;
-            let is_label = labels.is_some() && slot.tree == labels;
             let is_asked = roots.only.as_ref().is_none_or(|only| only.has(slot.tree));
             let is_news = counts
-                && !is_label
+                && !labels.has(slot.tree)
                 && is_asked
                 && !roots.above.has(slot.tree)
                 && !roots.below.has(slot.tree);

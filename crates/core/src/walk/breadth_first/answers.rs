@@ -130,7 +130,7 @@ impl Walk {
     /// Whether labels are wanted and the image has labels.
     #[must_use]
     pub fn has_labels(&self) -> bool {
-        self.wants_labels && self.labels.is_some()
+        self.wants_labels && !self.labels.is_empty()
     }
 
     /// The text that [`Walk::try_text`] wrote since [`Walk::clear`].

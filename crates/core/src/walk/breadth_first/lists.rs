@@ -40,8 +40,8 @@ pub(super) struct Owner {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Labelling {
     cursor: Option<Cursor>,
-    /// The smallest label so far, and its copy, the last name of the arena.
-    least: Option<(EntityId, Name)>,
+    /// The smallest label so far: the rank of its tree, the label, and its copy, the last name of the arena.
+    least: Option<(usize, EntityId, Name)>,
     slots: usize,
     restarts: u32,
 }
@@ -152,10 +152,10 @@ impl Walk {
     fn label_start(&mut self, mem: &Memory, seen: &impl Visibility, budget: &mut usize) -> bool {
         let start = self.starts[self.at.lists / 2];
         let is_known = self.questions[index(start.group)].label != UNNAMED;
-        let (Some(labels), Some(entity), false) = (self.labels, start.entity, is_known) else {
+        let (false, Some(entity), false) = (self.labels.is_empty(), start.entity, is_known) else {
             return false;
         };
-        let Some((label, _)) = self.label_of(mem, entity, labels, seen, budget) else {
+        let Some((label, _)) = self.label_of(mem, entity, seen, budget) else {
             return true;
         };
         self.questions[index(start.group)].label = label;
@@ -171,7 +171,9 @@ impl Walk {
         seen: &impl Visibility,
         budget: &mut usize,
     ) -> bool {
-        let Some(labels) = self.labels else { return false };
+        if self.labels.is_empty() {
+            return false;
+        }
         while self.row_labels.len() < end {
             if *budget == 0 {
                 return true;
@@ -180,7 +182,7 @@ impl Walk {
             let label = match self.dear_labels.get(entity) {
                 Some(label) => label,
                 None => {
-                    let read = self.label_of(mem, entity, labels, seen, budget);
+                    let read = self.label_of(mem, entity, seen, budget);
                     let Some((label, slots)) = read else { return true };
                     self.dear_labels.note(entity, label, slots);
                     label
@@ -191,13 +193,12 @@ impl Walk {
         false
     }
 
-    /// The smallest of an entity's labels that the snapshot sees, copied, or [`UNNAMED`]; and the number of slots read.
+    /// The smallest of an entity's labels that the snapshot sees, else of its other names, copied, or [`UNNAMED`]; and the number of slots read.
     /// None if the budget or the room ended first: the next call continues. No other name is copied meanwhile.
     fn label_of(
         &mut self,
         mem: &Memory,
         entity: EntityId,
-        labels: TreeId,
         seen: &impl Visibility,
         budget: &mut usize,
     ) -> Option<(Name, usize)> {
@@ -209,8 +210,14 @@ impl Walk {
             let Some(batch) = cursor.next_batch(mem) else { break };
             half.slots += batch.len();
             *budget = budget.saturating_sub(batch.len());
-            for slot in batch.of_tree(Some(labels)) {
-                let known = half.least.is_some_and(|(label, _)| label == slot.neighbour);
+            let ranked = self
+                .labels
+                .ranked()
+                .flat_map(|(rank, tree)| batch.of_tree(Some(tree)).map(move |slot| (rank, slot)));
+            for (rank, slot) in ranked {
+                let known = half.least.is_some_and(|(known, label, _)| {
+                    known < rank || (known, label) == (rank, slot.neighbour)
+                });
                 if known || !sees(mem, slot.link, seen, &mut self.asked) {
                     continue;
                 }
@@ -223,13 +230,15 @@ impl Walk {
                 let words = index(self.arena.mark() - mark);
                 *budget = budget.saturating_sub(words / WORDS_A_CELL);
                 match half.least {
-                    Some((_, least)) if self.arena.get(name) >= self.arena.get(least) => {
+                    Some((known, _, least))
+                        if known == rank && self.arena.get(name) >= self.arena.get(least) =>
+                    {
                         self.arena.truncate(mark);
                     }
-                    Some((_, least)) => {
-                        half.least = Some((slot.neighbour, self.arena.replace(least, name)));
+                    Some((_, _, least)) => {
+                        half.least = Some((rank, slot.neighbour, self.arena.replace(least, name)));
                     }
-                    None => half.least = Some((slot.neighbour, name)),
+                    None => half.least = Some((rank, slot.neighbour, name)),
                 }
             }
             let is_over = *budget == 0 && half.restarts < MOST_RESTARTS || self.asked.is_full();
@@ -238,7 +247,7 @@ impl Walk {
                 return None;
             }
         }
-        Some((half.least.map_or(UNNAMED, |(_, name)| name), half.slots))
+        Some((half.least.map_or(UNNAMED, |(_, _, name)| name), half.slots))
     }
 
     /// The start whose list is next; none if it was removed or its question asks for no steps in that direction.
@@ -324,8 +333,7 @@ impl Walk {
     /// Whether edges of that tree lead to no relatives, or are not asked for.
     #[inline]
     fn leaves_out(&self, tree: Option<TreeId>) -> bool {
-        self.labels.is_some() && tree == self.labels
-            || self.trees.as_ref().is_some_and(|trees| !trees.has(tree))
+        self.labels.has(tree) || self.trees.as_ref().is_some_and(|trees| !trees.has(tree))
     }
 
     /// Adds the row to which a visible edge leads, or gives a known row the smaller `via`.
