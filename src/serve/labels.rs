@@ -7,9 +7,11 @@ use crate::call::work_memory::{Bytes, Room, list};
 use crate::catalog::attached_table::AttachedTable;
 use crate::error;
 use crate::error::Fallible;
+use crate::pg::interrupt::check_interrupts;
 use crate::serve::asked::Reach;
 use crate::serve::reference;
 use crate::serve::walk::{Served, asked, give_back, walk_from, workspace};
+use cftrag_core::Interruptible;
 
 /// The most bytes that a name takes in a hash table while its label is looked for.
 const PER_NAME: usize = 3 * size_of::<(&[u8], usize)>();
@@ -136,7 +138,10 @@ fn distinct<'a>(names: &[&'a [u8]], room: &mut Room) -> Fallible<(Vec<&'a [u8]>,
     let (mut places, mut distinct) = (list(names.len(), room)?, list(names.len(), room)?);
     let mut first = HashMap::new(); // bounded: reserved
     first.try_reserve(names.len()).map_err(|_| error::no_memory_to_work(names.len() * PER_NAME))?;
+    let mut check_interrupts = check_interrupts;
+    let work = &mut Interruptible::new(&mut check_interrupts);
     places.extend(names.iter().map(|name| {
+        work.step();
         *first.entry(*name).or_insert_with(|| {
             distinct.push(*name);
             distinct.len() - 1

@@ -12,7 +12,7 @@ use crate::image::chunks::Unusable;
 use crate::image::reason::Reason;
 use crate::image::settle::{MOST_SETTLED, SETTLE_SLICE};
 use crate::image::{chunks, counters, settle};
-use crate::pg::interrupt::check_interrupts;
+use crate::pg::interrupt::{ROWS_BETWEEN_CHECKS, check_interrupts};
 use crate::pg::snapshot::SnapshotView;
 use crate::serve::asked;
 use crate::serve::asked::Reach;
@@ -161,8 +161,9 @@ pub fn walk_from(
         walk.make_room_for(names.len(), bytes, &mut Interruptible::new(&mut { check_interrupts }))
             .map_err(error::no_room)?;
     }
-    for name in names {
-        walk.begin(name, up as u32, down as u32);
+    for some in names.chunks(ROWS_BETWEEN_CHECKS) {
+        check_for_interrupts!();
+        some.iter().for_each(|name| walk.begin(name, up as u32, down as u32));
     }
     let step = |image: Image<'_>, seen: &SnapshotView| walk.step(image, seen, CELLS);
     let first = route::route_and(of, step).map_err(End::from);

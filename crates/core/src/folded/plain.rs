@@ -51,8 +51,10 @@ const CONTRACTED: [&str; 7] = ["t", "m", "ll", "re", "ve", "d", "s"];
 /// Letters of the longest suffix behind an apostrophe or a colon.
 const LONGEST_SUFFIX: usize = 8;
 /// What HTML writes for a sign, behind the &.
-const ENTITIES: [&str; 10] =
-    ["amp;", "nbsp;", "quot;", "apos;", "lt;", "gt;", "#39;", "#160;", "#38;", "#34;"];
+const ENTITIES: [&str; 14] = [
+    "amp;", "nbsp;", "quot;", "apos;", "lt;", "gt;", "#39;", "#160;", "#38;", "#34;", "#x26;",
+    "#x27;", "#x22;", "#xa0;",
+];
 /// Letters that are left of a word without its prefixes, at least.
 const LEAST_LEFT: usize = 2;
 /// Letters of the longest word that may have prefixes, and one more.
@@ -147,9 +149,12 @@ fn rewriting(text: &[u8], at: usize) -> Option<Rewriting> {
 
 /// What HTML writes for a sign, if that begins with the & at that place; of an & it is what stands behind it.
 fn entity(text: &[u8], at: usize) -> Option<Rewriting> {
-    let is_there = |entity: &&&str| text[at + 1..].starts_with(entity.as_bytes());
+    let behind = |entity: &&&str| text.get(at + 1..at + 1 + entity.len());
+    let is_there = |entity: &&&str| {
+        behind(entity).is_some_and(|some| some.eq_ignore_ascii_case(entity.as_bytes()))
+    };
     let entity = ENTITIES.iter().find(is_there)?;
-    let is_and = ["amp;", "#38;"].contains(entity);
+    let is_and = ["amp;", "#38;", "#x26;"].contains(entity);
     Some(Rewriting { from: at + usize::from(is_and), to: at + 1 + entity.len() })
 }
 

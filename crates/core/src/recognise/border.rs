@@ -2,6 +2,8 @@
 
 /// Letters of a word with a full stop that does not end its sentence: "E. coli", "St. Louis", "vs. all".
 const SHORTENED: usize = 2;
+/// What may close a quotation or a bracket.
+const CLOSING: [char; 7] = ['"', '\'', ')', ']', '»', '”', '’'];
 /// Letters of the longest name that HTML has for a sign.
 const MOST_SIGN: usize = 6;
 
@@ -12,7 +14,11 @@ pub(crate) fn ends_sentence(text: &str, at: usize, c: char, next: Option<char>) 
         '。' | '！' | '？' => true,
         '!' | '?' => is_before_blank(),
         '.' if is_before_blank() => {
-            let letters = text[..at].chars().rev().take_while(|c| c.is_alphanumeric());
+            let letters = text[..at]
+                .trim_end_matches(CLOSING)
+                .chars()
+                .rev()
+                .take_while(|c| c.is_alphanumeric());
             letters.take(SHORTENED + 1).count() > SHORTENED
         }
         _ => false,
@@ -24,21 +30,22 @@ pub(crate) fn has_border(text: &str) -> bool {
     let mut lines = 0;
     text.char_indices().any(|(at, c)| {
         lines = match c {
-            '\n' => lines + 1,
+            '\n' | '\u{85}' | '\u{2028}' => lines + 1,
             c if c.is_whitespace() => lines,
             _ => 0,
         };
         let rest = &text[at + c.len_utf8()..];
         match c {
-            '\n' => lines > 1 || is_item(rest),
+            '\n' | '\u{85}' | '\u{2028}' => lines > 1 || is_item(rest),
             '\t' | '\u{c}' | '\u{2029}' | '|' => true,
             '；' | '؟' | '۔' | '।' | '։' | '።' | '‽' | '‼' | '｡' | '．' => true,
             ';' if is_sign(&text[..at]) => false,
-            ';' | '…' => rest.starts_with(char::is_whitespace),
+            ';' => true,
+            '…' => rest.starts_with(char::is_whitespace),
             // A quotation mark or a bracket may close behind it.
             '.' | '!' | '?' | '。' | '！' | '？' => {
-                let behind =
-                    rest.trim_start_matches(['.', '!', '?', '"', '\'', ')', ']', '»', '”', '’']);
+                let behind = rest
+                    .trim_start_matches(|c| ['.', '!', '?'].contains(&c) || CLOSING.contains(&c));
                 let next = behind.chars().next();
                 ends_sentence(text, at, c, next)
                     || rest.starts_with("..") && next.is_some_and(char::is_whitespace)
@@ -78,6 +85,11 @@ mod tests {
             ("socks! hiking", true),
             ("Yahoo!mail", false),
             ("hiking; socks", true),
+            ("hiking;socks", true),
+            ("\"rain\". \"Boot\"", true),
+            ("(St.) Mary", false),
+            ("hiking\u{2028}\u{2028}socks", true),
+            ("hiking\u{85}socks", false),
             ("Home &amp; Garden", false),
             ("Home amp; Garden", true),
             ("a &longer-one; b", true),
