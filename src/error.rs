@@ -111,6 +111,91 @@ pub fn unclear_edges(tables: &[String]) -> ErrorReport {
     .set_hint(format!("Say which one: edges => '{0}'.", first.replace('\'', "''")))
 }
 
+/// `tables` are all tables of documents that the caller may read, qualified.
+pub fn documents_left_out(tables: &[String]) -> ErrorReport {
+    let Some(first) = tables.first() else {
+        return report(
+            Code::ERRCODE_UNDEFINED_TABLE,
+            "no table of documents that you may read is attached to cftrag".into(),
+        )
+        .set_hint("Attach one with cft_attach_documents, which takes the table and its columns: id, body, embedding.");
+    };
+    report(
+        Code::ERRCODE_AMBIGUOUS_FUNCTION,
+        "\"documents\" was left out, and search_path does not show exactly one table of documents that is attached to cftrag"
+            .into(),
+    )
+    .set_detail(format!("Attached tables that you may read: {}.", tables.join(", ")))
+    .set_hint(format!("Say which one: documents => '{}'.", first.replace('\'', "''")))
+}
+
+/// `listed`: what the table has, and whether it has columns of the usual names.
+pub fn no_documents(table: &str, listed: Option<(String, bool)>) -> ErrorReport {
+    let error = report(Code::ERRCODE_UNDEFINED_TABLE, format!("table {table} has no documents attached to cftrag"));
+    match listed {
+        Some((_, true)) => {
+            error.set_hint(format!("Attach it with: SELECT cft_attach_documents('{}');", table.replace('\'', "''")))
+        }
+        Some((listed, false)) => error.set_hint(crate::pg::encoding::shown(&format!(
+            "Attach it with cft_attach_documents, which takes its columns of ids, texts and embeddings; it {listed}"
+        ))),
+        None => error,
+    }
+}
+
+pub fn documents_without_entities(table: &str) -> ErrorReport {
+    report(
+        Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        format!("the documents of {table} are not attached to entities"),
+    )
+    .set_hint(format!(
+        "Attach {table} again with cft_attach_documents and the columns it has now, and entity => its column of the entity that a document is about, or mapping => a table of entities and documents."
+    ))
+}
+
+pub fn documents_without_words(table: &str) -> ErrorReport {
+    report(
+        Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        format!("{table} is attached without a column to search by words"),
+    )
+    .set_hint(format!(
+        "Attach {table} again with cft_attach_documents and the columns it has now, and search => its column of type tsvector, or of texts with an index on to_tsvector."
+    ))
+}
+
+pub fn no_metadata(table: &str) -> ErrorReport {
+    report(Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, format!("{table} is attached without metadata")).set_hint(
+        "Attach documents with cft_attach_documents, metadata => their column of type jsonb; embeddings of entities have none.",
+    )
+}
+
+pub fn metadata_is_no_jsonb(column: &str, table: &str) -> ErrorReport {
+    report(Code::ERRCODE_DATATYPE_MISMATCH, format!("column \"{column}\" of table {table} is no jsonb"))
+}
+
+pub fn no_embedding(column: &str, table: &str) -> ErrorReport {
+    report(Code::ERRCODE_DATATYPE_MISMATCH, format!("column \"{column}\" of table {table} is no embedding"))
+        .set_hint("Embeddings are of a type of pgvector: vector, halfvec or sparsevec.")
+}
+
+pub fn zero_embedding() -> ErrorReport {
+    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, "the embedding is zero".into())
+        .set_detail("It has no direction, so no cosine distance to anything.")
+}
+
+pub fn null_arguments(arguments: &str) -> ErrorReport {
+    report(Code::ERRCODE_NULL_VALUE_NOT_ALLOWED, format!("{arguments} must not be null"))
+}
+
+pub fn no_such_search(by: &[u8]) -> ErrorReport {
+    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, format!("there is no search by \"{}\"", quoted(by)))
+}
+
+pub fn no_such_mode(mode: &[u8]) -> ErrorReport {
+    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, format!("there is no mode \"{}\"", quoted(mode)))
+        .set_hint("The modes are cft, hybrid, text, naive, ann_tree and ann_graph.")
+}
+
 pub fn no_such_function(oid: u32) -> ErrorReport {
     report(Code::ERRCODE_UNDEFINED_FUNCTION, format!("function with OID {oid} does not exist"))
 }

@@ -109,6 +109,11 @@ pub fn template() -> Option<CString> {
     TEMPLATE.get().filter(|text| !text.is_empty())
 }
 
+/// `cftrag.prompt_template` in the server's encoding, if it is set.
+pub fn prompt_template() -> Option<CString> {
+    PROMPT_TEMPLATE.get().filter(|text| !text.is_empty())
+}
+
 /// `cftrag.build_in_place_limit` in bytes.
 pub fn in_place_bytes() -> u64 {
     BUILD_IN_PLACE_LIMIT.get() as u64 * 1024

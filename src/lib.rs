@@ -39,6 +39,7 @@ mod methods;
 mod pg;
 #[cfg(feature = "pg_test")]
 mod pg_tests;
+mod retrieve;
 mod scan;
 mod serve;
 
@@ -60,8 +61,7 @@ extension_sql_file!("../sql/install/functions.sql", name = "functions");
 extension_sql_file!("../sql/install/under.sql", name = "under", requires = ["functions"]);
 extension_sql_file!("../sql/install/text.sql", name = "text", requires = ["under"]);
 extension_sql_file!("../sql/install/documents.sql", name = "documents", requires = ["text"]);
-extension_sql_file!("../sql/install/statements.sql", name = "statements", requires = ["documents"]);
-extension_sql_file!("../sql/install/methods/baselines.sql", name = "baselines", requires = ["statements"]);
+extension_sql_file!("../sql/install/methods/baselines.sql", name = "baselines", requires = ["documents"]);
 extension_sql_file!("../sql/install/retrieve.sql", name = "retrieve", requires = ["baselines"]);
 extension_sql_file!("../sql/install/methods/meaning.sql", name = "meaning", requires = ["retrieve"]);
 extension_sql_file!("../sql/install/methods/tree_search.sql", name = "tree_search", requires = ["meaning"]);

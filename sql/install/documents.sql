@@ -229,7 +229,7 @@ BEGIN
               FROM pg_attrdef AS e WHERE e.adrelid = a.attrelid AND e.adnum = a.attnum AND a.attgenerated = 's')::regconfig
       INTO value, config FROM pg_attribute AS a WHERE a.attrelid = relation AND a.attname = search AND a.atttypid = 'tsvector'::regtype;
     IF NOT FOUND THEN
-        SELECT format('to_tsvector(%L::regconfig, d.%I::text)', x.parts[1]::regconfig, search), x.parts[1]::regconfig INTO value, config
+        SELECT format('pg_catalog.to_tsvector(''%s''::pg_catalog.regconfig, d.%I::pg_catalog.text)', x.parts[1]::regconfig::oid, search), x.parts[1]::regconfig INTO value, config
           FROM pg_attribute AS a, pg_index AS i, regexp_match(pg_get_indexdef(i.indexrelid, 1, false), '^to_tsvector[(]''([^'']+)''::regconfig, (.*)[)]$') AS x(parts)
          WHERE a.attrelid = relation AND a.attname = search AND a.atttypid IN ('text'::regtype, 'varchar'::regtype)
            AND i.indrelid = relation AND i.indisvalid AND i.indpred IS NULL AND x.parts[2] IN (quote_ident(search), '(' || quote_ident(search) || ')::text')
@@ -275,6 +275,11 @@ BEGIN
     PERFORM cftrag_internal.cft_set_columns(documents, NULL, 'cftrag_internal.cft_documents()', ARRAY[id, body, embedding, entity, tokens, metadata, search],
                                         '{id,body,embedding,entity,tokens,metadata,search}');
     PERFORM cftrag_internal.cft_distance(documents, embedding);
+    IF EXISTS (SELECT FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid WHERE a.attrelid = documents AND a.attname = entity AND (t.typcategory = 'A' OR t.typname IN ('json', 'jsonb'))) THEN
+        RAISE EXCEPTION 'column "%" of table % holds several entities', entity, documents USING ERRCODE = 'datatype_mismatch',
+            HINT = format('Say which entities a document is about in a table of pairs: CREATE TABLE document_entities AS SELECT %I AS document_id, %s AS entity FROM %s; SELECT cft_attach_documents(%L, mapping => ''document_entities'');',
+                          id, (SELECT format(CASE WHEN a.atttypid::regtype::text LIKE 'json%' THEN a.atttypid::regtype || '_array_elements_text(%I)' ELSE 'unnest(%I)' END, entity) FROM pg_attribute AS a WHERE a.attrelid = documents AND a.attname = entity), documents, documents);
+    END IF;
     IF tokens IS NOT NULL AND NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = documents AND attname = tokens AND atttypid IN (21, 23, 20)) THEN
         RAISE EXCEPTION 'column "%" of table % is no integer', tokens, documents USING ERRCODE = 'datatype_mismatch';
     END IF;
@@ -495,31 +500,49 @@ BEGIN
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_has_metadata(regclass, name, integer) IS 'whether a document has some metadata, as SQL';
 
-CREATE FUNCTION cftrag_internal.cft_chunks(entities text[], up integer, down integer, edges regclass,
-    documents regclass, embedding vector, trees text[], within text[] DEFAULT NULL, filter jsonb DEFAULT NULL)
-RETURNS TABLE(entity text, relation text, depth integer, relative text, document_id text, body text, tokens integer, distance float8)
-LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 20 SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    IF num_nulls(entities, up, down) > 0 THEN RETURN; END IF;
-    IF embedding IS NOT NULL THEN
-        PERFORM cftrag_internal.cft_check_dimensions(embedding, cftrag_internal.cft_kept_statement('nearest dimensions', documents));
-    END IF;
-    RETURN QUERY EXECUTE cftrag_internal.cft_kept_statement(concat('chunks', CASE WHEN embedding IS NOT NULL THEN ' by distance' END, CASE WHEN filter IS NOT NULL THEN ' filter' END), documents)
-    USING entities, up, down, edges, embedding, trees, within, filter;
-END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_chunks(text[], integer, integer, regclass, regclass, vector, text[], text[], jsonb) IS 'what cft_chunks calls';
-
 CREATE FUNCTION cft_chunks(entities text[], embedding vector DEFAULT NULL, up integer DEFAULT 3, down integer DEFAULT 1,
     edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, documents regclass DEFAULT NULL)
 RETURNS TABLE(entity text, relation text, depth integer, relative text, document_id text, body text, tokens integer, distance float8)
-LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 20
-BEGIN ATOMIC SELECT f.* FROM cftrag_internal.cft_chunks($1, $3, $4, cftrag_internal.cft_meant_edges($5), cftrag_internal.cft_meant_documents($7), $2, $6) AS f; END;
+LANGUAGE c STABLE PARALLEL SAFE COST 1000 ROWS 20
+AS 'MODULE_PATHNAME', 'cft_chunks_many_wrapper';
 COMMENT ON FUNCTION cft_chunks(text[], vector, integer, integer, regclass, text[], regclass) IS
 'the documents about entities and their relatives (in these trees), each once, the nearest first: by depth, then by distance to the embedding if one is given';
 
 CREATE FUNCTION cft_chunks(entity text, embedding vector DEFAULT NULL, up integer DEFAULT 3, down integer DEFAULT 1,
     edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, documents regclass DEFAULT NULL)
 RETURNS TABLE(entity text, relation text, depth integer, relative text, document_id text, body text, tokens integer, distance float8)
-LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 10
-BEGIN ATOMIC SELECT c.* FROM cftrag_internal.cft_chunks(cftrag_internal.cft_one($1, cftrag_internal.cft_meant_edges($5)), $3, $4, cftrag_internal.cft_meant_edges($5), cftrag_internal.cft_meant_documents($7), $2, $6) AS c; END;
+LANGUAGE c STABLE PARALLEL SAFE COST 1000 ROWS 10
+AS 'MODULE_PATHNAME', 'cft_chunks_one_wrapper';
 COMMENT ON FUNCTION cft_chunks(text, vector, integer, integer, regclass, text[], regclass) IS 'the documents about an entity and its relatives';
+
+-- The column with the number of tokens of a document (d), as SQL. NULL, or a negative value, is not a count: the tokens of the text are counted instead.
+-- A count beyond the range of integer becomes its maximum.
+CREATE FUNCTION cftrag_internal.cft_counted(relation regclass, tokens name)
+RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
+BEGIN
+    RETURN CASE WHEN NOT EXISTS (SELECT FROM pg_attribute AS a WHERE a.attrelid = relation AND a.attname = tokens AND a.atttypid IN (21, 23, 20)) THEN 'NULL::pg_catalog.int4'
+                ELSE format('CASE WHEN d.%1$I >= 0 THEN least(d.%1$I::pg_catalog.int8, 2147483647)::pg_catalog.int4 END', tokens) END;
+END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_counted(regclass, name) IS 'the tokens that a column of documents says, as SQL: NULL where it says none';
+
+-- "8 public.docs.embedding": -1 if the column does not say how many.
+CREATE FUNCTION cftrag_internal.cft_dimensions(relation regclass, embedding name) RETURNS text
+LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$ SELECT format('%s %s.%I', a.atttypmod, relation, embedding) FROM pg_attribute AS a WHERE a.attrelid = relation AND a.attname = embedding $$;
+COMMENT ON FUNCTION cftrag_internal.cft_dimensions(regclass, name) IS 'the dimensions that a column of embeddings declares, and its name';
+
+CREATE FUNCTION cftrag_internal.cft_check_dimensions(embedding vector, declared text) RETURNS void
+LANGUAGE c STABLE STRICT PARALLEL SAFE COST 5
+AS 'MODULE_PATHNAME', 'cft_check_dimensions_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_check_dimensions(vector, text) IS 'an error if an embedding does not have the dimensions of a column, which cft_dimensions says';
+
+-- What is wrong with arguments of which one is negative.
+CREATE FUNCTION cftrag_internal.cft_negative(arguments text[], "values" bigint[]) RETURNS text
+LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
+AS $$ SELECT format('"%s" must not be negative, but is %s', u.argument, u.value) FROM unnest(arguments, "values") AS u(argument, value) WHERE u.value < 0 LIMIT 1 $$;
+COMMENT ON FUNCTION cftrag_internal.cft_negative(text[], bigint[]) IS 'the message of an error: which of these arguments is negative';
+
+CREATE FUNCTION cftrag_internal.cft_search_statement(documents regclass, by text, within boolean, filter boolean) RETURNS text
+LANGUAGE c STABLE STRICT PARALLEL SAFE COST 10
+AS 'MODULE_PATHNAME', 'cft_search_statement_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_search_statement(regclass, text, boolean, boolean) IS 'the statement of a search of documents, by nearest, words, about or centroid';

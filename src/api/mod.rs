@@ -11,7 +11,7 @@ pub mod entities;
 pub mod json;
 pub mod meant;
 pub mod nearest;
-pub mod statement_cache;
+pub mod retrieve;
 pub mod stats;
 pub mod support;
 pub mod text;

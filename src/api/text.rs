@@ -7,21 +7,16 @@
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
 use crate::call::fmgr;
-use crate::call::fmgr::{Call, Rows, array_of_values};
+use crate::call::fmgr::{Call, Rows};
 use crate::call::format;
 use crate::call::format::Format;
-use crate::call::work_memory;
-use crate::call::work_memory::{Bytes, Room, add};
-use crate::catalog::attached_table::AttachedTable;
+use crate::call::work_memory::{Bytes, add};
 use crate::error::Fallible;
 use crate::guc;
-use crate::methods::alike::Seen;
-use crate::methods::walker::Walker;
+use crate::methods::told::told;
 use crate::pg::interrupt::look_up;
 use crate::serve::answer;
-use crate::serve::asked::Reach;
 use crate::serve::sentences::{Sentences, each_sentence, sentence};
-use crate::serve::siblings;
 use crate::serve::sink::{Relative, Sink, TextAnswer};
 use cftrag_core::Text;
 use pgrx::prelude::*;
@@ -63,12 +58,12 @@ fn text(call: &Call, names: &[&[u8]]) -> Fallible<Option<pg_sys::Datum>> {
             }
         }
         let mut out = Sentences::default();
-        parts_of(of, names, reach, |rows| out.add(rows))?;
+        told(of, names, reach, |rows| out.add(rows))?;
         return fmgr::text_of(out.as_bytes());
     };
     let format = Format::parse(template, &format::SENTENCE)?;
     let (mut texts, mut relatives) = (Bytes::default(), Bytes::default());
-    parts_of(of, names, reach, |rows| {
+    told(of, names, reach, |rows| {
         each_sentence(rows, |of, _| {
             list(of, &mut relatives)?;
             let (count, first) = (of.len().to_string(), &of[0]);
@@ -136,63 +131,10 @@ fn cft_context_parts(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     })
 }
 
-/// `cft_name_ends(entities text[], up int, down int, edges regclass, trees text[]) -> setof bigint[]`: for each sentence of cft_context_parts,
-/// where each of its names ends, in characters from where the first name begins.
-#[pg_extern(sql = false)]
-fn cft_name_ends(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
-    let rows: Rows = call.rows();
-    let Some(names) = call.names(0)? else { return Ok(()) };
-    let take = |answer: &[Relative<'_>]| {
-        each_sentence(answer, |of, _| {
-            check_for_interrupts!();
-            let (mut ends, mut end) = (work_memory::list(of.len(), &mut Room::new())?, 0);
-            ends.extend(of.iter().map(|row| {
-                let name = row.called();
-                // SAFETY: counts characters of that many bytes.
-                end += i64::from(unsafe { pg_sys::pg_mbstrlen_with_len(name.as_ptr().cast(), name.len() as i32) });
-                end += BETWEEN;
-                (end - BETWEEN).to_ne_bytes()
-            }));
-            let array = array_of_values(pg_sys::INT8OID, ends.iter().copied());
-            rows.add(&mut [array], &mut [false]);
-            // SAFETY: made above, copied into the row.
-            unsafe { pg_sys::pfree(array.cast_mut_ptr()) };
-            Ok(())
-        })
-    };
-    parts(&call, &names, take)
-}
-
-/// Characters between two names of a sentence: a comma or a semicolon, and a blank.
-const BETWEEN: i64 = 2;
-
-/// Passes the answer of a call (entity or entities, up, down, edges, trees) to `take`, as [`parts_of`] does.
+/// Passes the answer of a call (entity or entities, up, down, edges, trees) to `take`, as [`told`] does.
 fn parts(call: &Call, names: &[&[u8]], take: impl FnMut(&[Relative<'_>]) -> Fallible<()>) -> Fallible<()> {
     match answer::open(call, names)? {
-        Some((of, reach)) => parts_of(of, names, reach, take),
+        Some((of, reach)) => told(of, names, reach, take),
         None => Ok(()),
     }
-}
-
-/// Passes an answer to `take`, in parts, with siblings in their order, and entities that are called alike told apart. A
-/// table that is opened twice looks as if the statement wrote it, so this takes over the one that is open.
-fn parts_of(
-    of: AttachedTable,
-    names: &[&[u8]],
-    reach: Reach,
-    mut take: impl FnMut(&[Relative<'_>]) -> Fallible<()>,
-) -> Fallible<()> {
-    let mut walker = Walker { of, trees: reach.trees };
-    let ask = |of: &AttachedTable, reach, take: &mut dyn FnMut(&[Relative<'_>]) -> Fallible<()>| {
-        answer::answer_of(of, names, reach, &mut Sink::Parts(take))
-    };
-    if !walker.of.has_labels() {
-        return ask(&walker.of, reach, &mut |rows| siblings::in_order(&walker.of, rows, &mut take));
-    }
-    let mut seen = Seen::default();
-    ask(&walker.of, Reach { counts: false, ..reach }, &mut |rows| seen.add(rows))?;
-    let alike = seen.tell_apart(&mut walker)?;
-    ask(&walker.of, reach, &mut |rows| siblings::in_order(&walker.of, rows, |rows| alike.rename(rows, &mut take)))
 }

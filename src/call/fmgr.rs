@@ -222,6 +222,12 @@ pub fn with_room_for_errors<R>(f: impl FnOnce() -> R) -> R {
     }
 }
 
+/// How many characters these bytes are, in the server's encoding.
+pub fn characters(text: &[u8]) -> usize {
+    // SAFETY: reads that many bytes.
+    unsafe { pg_sys::pg_mbstrlen_with_len(text.as_ptr().cast(), text.len() as i32) as usize }
+}
+
 /// A text value of those bytes, palloc'd.
 pub fn text_datum(bytes: &[u8]) -> pg_sys::Datum {
     // SAFETY: the length fits a varlena because the bytes came from one or are short; copies.

@@ -6,15 +6,13 @@
 
 #![expect(unsafe_code, reason = "hooks of settings")]
 
-use crate::call::fmgr;
-use crate::call::fmgr::Call;
 use crate::call::work_memory;
 use crate::call::work_memory::Bytes;
 use crate::error;
 use crate::error::Fallible;
 use crate::guc::{PROMPT_TEMPLATE, TEMPLATE};
 use pgrx::prelude::*;
-use pgrx::{GucContext, GucFlags, GucRegistry, Internal, check_for_interrupts};
+use pgrx::{GucContext, GucFlags, GucRegistry, check_for_interrupts};
 use std::ffi::{CStr, CString, c_char, c_void};
 
 /// Placeholders of a sentence of cft_context_text: the relatives of an entity in one tree and relation ("ancestor",
@@ -22,7 +20,7 @@ use std::ffi::{CStr, CString, c_char, c_void};
 pub const SENTENCE: [&str; 5] = ["entity", "tree", "relation", "relatives", "count"];
 
 /// Placeholders of a prompt: the texts of the rows of cft_retrieve, one per line.
-const PROMPT: [&str; 4] = ["question", "documents", "hierarchy", "chunks"];
+pub const PROMPT: [&str; 4] = ["question", "documents", "hierarchy", "chunks"];
 
 /// Bytes of the longest format.
 const LONGEST: usize = 64 * 1024;
@@ -86,19 +84,6 @@ fn pieces<'a>(source: &'a [u8], names: &[&str]) -> Result<Vec<Piece<'a>>, String
     }
     pieces.push(Piece::Text(rest));
     Ok(pieces)
-}
-
-/// `cft_fill_prompt(format text, question text, documents text, hierarchy text, chunks text) -> text`: NULL without a
-/// format; other NULLs are empty.
-#[pg_extern(sql = false)]
-fn cft_fill_prompt(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
-    let Some(source) = call.text(0) else { return Ok(Internal::from(None)) };
-    let format = Format::parse(source, &PROMPT)?;
-    let mut out = Bytes::default();
-    format.write(&[1, 2, 3, 4].map(|n| call.text(n).unwrap_or_default()), &mut out)?;
-    fmgr::text_value(&out.0).map(|text| Internal::from(Some(text)))
 }
 
 pub fn define() {

@@ -83,6 +83,11 @@ pub fn real(value: f32) -> pg_sys::Datum {
     pg_sys::Datum::from(value.to_bits() as i32)
 }
 
+/// A value of type double precision.
+pub fn float(value: f64) -> pg_sys::Datum {
+    pg_sys::Datum::from(value.to_bits() as usize)
+}
+
 /// Adds a row for each of `values`; `form` gives its columns. The texts' memory is reused.
 pub fn add_all<const N: usize, T>(rows: Rows, values: &[T], form: impl Fn(&T, &mut Row<N>)) {
     let mut row = Row { values: [pg_sys::Datum::null(); N], nulls: [true; N], column: 0 };

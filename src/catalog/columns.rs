@@ -190,14 +190,22 @@ pub fn collation_sql(column: &Column) -> String {
         if oid == pg_sys::InvalidOid || !textual || !pg_sys::get_collation_isdeterministic(oid) {
             return c();
         }
+        collation_name(oid).unwrap_or_else(c)
+    }
+}
+
+/// A collation as SQL, if there is one.
+pub fn collation_name(oid: pg_sys::Oid) -> Option<String> {
+    // SAFETY: a system cache lookup; the tuple is released.
+    unsafe {
         let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::COLLOID as i32, pg_sys::Datum::from(oid));
         if tuple.is_null() {
-            return c();
+            return None;
         }
         let form = pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_collation>();
         let name = encoding::decode(CStr::from_ptr((*form).collname.data.as_ptr()).to_bytes());
         let sql = qualified_name((*form).collnamespace, &name);
         pg_sys::ReleaseSysCache(tuple);
-        sql
+        Some(sql)
     }
 }

@@ -9,6 +9,7 @@ pub mod column_rules;
 pub mod column_sql;
 pub mod column_value;
 pub mod columns;
+pub mod documents;
 pub mod edges_table;
 pub mod name;
 pub mod pg_trigger;

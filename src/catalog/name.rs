@@ -49,3 +49,10 @@ pub fn full_name(table: pg_sys::Oid) -> String {
         encoding::shown(&encoding::decode(CStr::from_ptr(full).to_bytes()))
     }
 }
+
+/// An identifier, quoted where SQL needs it.
+pub fn display_identifier(name: &str) -> String {
+    let Ok(text) = std::ffi::CString::new(encoding::encode(name)) else { return name.into() };
+    // SAFETY: a C string, which lives as long as its quoted form is read.
+    unsafe { encoding::decode(CStr::from_ptr(pg_sys::quote_identifier(text.as_ptr())).to_bytes()) }
+}

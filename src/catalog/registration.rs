@@ -107,6 +107,11 @@ impl Functions {
         found
     }
 
+    /// The trigger function of that name.
+    pub fn of_name(self, name: &CStr) -> pg_sys::Oid {
+        internal_function(name, &[])
+    }
+
     /// The functions of all triggers which say that a table belongs to another.
     pub fn of_belonging(self) -> Vec<pg_sys::Oid> {
         let others = [c"cft_document_entities", c"cft_entity_embeddings", c"cft_summaries", c"cft_summary_documents"];

@@ -24,5 +24,6 @@ pub mod relations;
 pub mod rollup_marks;
 pub mod roots;
 pub mod rows;
+pub mod told;
 pub mod walker;
 pub mod ways;

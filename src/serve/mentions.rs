@@ -116,6 +116,13 @@ impl Found {
         self.workspace.mentions[n].1.method
     }
 
+    /// A mention, its entity, and the alias by which it was found.
+    pub fn texts(&self, n: usize) -> (&Mention, &[u8], Option<&[u8]>) {
+        let (recogniser, mention) = &self.workspace.mentions[n];
+        let name = |name| self.workspace.recognisers[*recogniser].name(name);
+        (mention, name(mention.entity), mention.alias.map(name))
+    }
+
     /// A mention, and pointers to its text values: entity, mention (if [`Found::spell`] made it), alias, label.
     pub fn get(&self, n: usize) -> (&Mention, [Option<*const u8>; 4]) {
         let (recogniser, mention) = &self.workspace.mentions[n];

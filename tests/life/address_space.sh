@@ -144,9 +144,9 @@ $many SELECT count(*) FROM long, cft_retrieve($question, '[1,2]', edges => 'e', 
 $many SELECT count(*) FROM long, cft_retrieve($question, '[1,2]', edges => 'e', documents => 'd', within => v, mode => 'hybrid');
 SELECT count(*) FROM cft_retrieve((SELECT string_agg('Label ' || g, ' ') FROM generate_series(1, 10000) AS g), '[1,2]', edges => 'e', documents => 'd');
 $many SELECT count(*) FROM long, cft_chunks(v, '[1,2]', 1, 1, 'e', documents => 'd');
-$many SELECT count(*) FROM long, cftrag_internal.cft_name_ends(v, 2, 2, 'e', NULL);
+$many SELECT count(*) FROM long, cft_retrieve(left(array_to_string(v, ' '), 1000000), '[1,2]', edges => 'e', documents => 'd', budget => 1000);
 $long SELECT count(*) FROM long, cftrag_internal.cft_words(v, true);
-$long SELECT length(cftrag_internal.cft_fill_prompt('{question}{question}{documents}', v, v, v, v)) FROM long;
+$long SELECT length(cft_prompt(v, '[1,2]', edges => 'e', documents => 'd', template => '{question}{question}{documents}')) FROM long;
 EXPLAIN SELECT * FROM d WHERE cft_under(entity, (SELECT array_agg('n' || g) FROM generate_series(1, 200000) AS g), 'e');
 SQL
     PATIENCE=60

@@ -29,7 +29,7 @@ BEGIN
             start := clock_timestamp();
             CASE mode
                 WHEN 'cft', 'ann_tree' THEN PERFORM * FROM cft_context_parts(names, 3, 1, times.edges);
-                WHEN 'naive' THEN PERFORM * FROM cftrag_internal.cft_parts_by_search(names, 3, 1, times.edges);
+                WHEN 'naive' THEN PERFORM cftrag_internal.cft_found_by_search(names, times.edges);
                 WHEN 'ann_graph' THEN PERFORM * FROM cftrag_internal.cft_sentences_of_neighbors(names, 1, times.edges);
                 ELSE NULL;
             END CASE;

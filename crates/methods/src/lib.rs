@@ -1,9 +1,10 @@
 //! Methods of retrieval by hierarchies that need neither PostgreSQL nor an image of an edges table: extracting
-//! relations from sentences, filtering them, and building a hierarchy for a graph.
+//! relations from sentences, filtering them, building a hierarchy for a graph; and the pure parts of retrieval.
 
 mod extract;
 mod hierarchy;
 mod relations;
+pub mod retrieve;
 
 pub use extract::{Relation as Extracted, extract};
 pub use hierarchy::{Encoding, MAX_HEIGHT, Network, build as build_hierarchy};

@@ -5,23 +5,14 @@
 --   ann_graph  their neighbours, without trees and directions: 0.88 of the names, 230 words.
 --   text       documents alone: 0.69 of the names, 138 words; 0.86 with 20 documents, 590 words.
 
-CREATE FUNCTION cftrag_internal.cft_parts_by_reference(entities text[], up integer, down integer, edges regclass, trees text[])
-RETURNS TABLE(entity text, tree text, relation text, text text)
-LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 20 SET cftrag.enable = off AS $$
-    SELECT p.* FROM cftrag_internal.cft_context_parts($1, $2, $3, $4, $5) AS p $$;
-COMMENT ON FUNCTION cftrag_internal.cft_parts_by_reference(text[], integer, integer, regclass, text[]) IS 'cft_context_parts by the reference query';
-
-CREATE FUNCTION cftrag_internal.cft_parts_by_search(entities text[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
-RETURNS TABLE(entity text, tree text, relation text, text text)
+CREATE FUNCTION cftrag_internal.cft_found_by_search(entities text[], edges regclass) RETURNS SETOF text
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100000 ROWS 20 SET search_path = pg_catalog, pg_temp AS $$
-#variable_conflict use_column
 DECLARE
     f record;
-    found_there text[];
 BEGIN
     SELECT * INTO f FROM cftrag_internal.cft_attached(edges);
     -- Materialized: with an index on the parent, each step would read the rows of all trees.
-    EXECUTE format(
+    RETURN QUERY EXECUTE format(
         'WITH RECURSIVE e AS MATERIALIZED (
              SELECT coalesce(%1$s, '''') COLLATE "C" AS tree, %2$s COLLATE "C" AS parent, %3$s COLLATE "C" AS child FROM %4$s AS r
               WHERE %2$s IS NOT NULL AND %3$s IS NOT NULL),
@@ -30,15 +21,13 @@ BEGIN
               WHERE NOT EXISTS (SELECT FROM e AS above WHERE above.child = e.parent AND above.tree = e.tree)
              UNION
              SELECT e.tree, e.child FROM search AS s JOIN e ON e.parent = s.node AND e.tree = s.tree)
-         SELECT array_agg(q.name ORDER BY q.place) FROM unnest($1) WITH ORDINALITY AS q(name, place)
-          WHERE q.name COLLATE "C" IN (SELECT s.node FROM search AS s)',
+         SELECT q.name FROM unnest($1) AS q(name) WHERE q.name COLLATE "C" IN (SELECT s.node FROM search AS s) GROUP BY 1 ORDER BY q.name COLLATE "C"',
         coalesce(cftrag_internal.cft_as_text('r.' || quote_ident(f.tree), f.edges, f.tree), 'NULL::text'),
         cftrag_internal.cft_as_text('r.' || quote_ident(f.parent), f.edges, f.parent), cftrag_internal.cft_as_text('r.' || quote_ident(f.child), f.edges, f.child), f.edges)
-    INTO found_there USING entities;
-    RETURN QUERY SELECT p.entity, p.tree, p.relation, p.text FROM cftrag_internal.cft_parts_by_reference(found_there, up, down, f.edges, trees) AS p;
+    USING entities;
 END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_parts_by_search(text[], integer, integer, regclass, text[]) IS
-'cft_context_parts as T-RAG does it: each entity is looked for from the roots of all trees, breadth first; then its relatives, level by level';
+COMMENT ON FUNCTION cftrag_internal.cft_found_by_search(text[], regclass) IS
+'which entities T-RAG finds: each is looked for from the roots of all trees, breadth first';
 
 CREATE FUNCTION cftrag_internal.cft_sentences_of_neighbors(entities text[], hops integer DEFAULT 1, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
 RETURNS TABLE(entity text, text text)

@@ -41,7 +41,7 @@ SELECT f AS function, count(DISTINCT rows) AS answers, bool_and(rows <> '') AS a
                 UNION ALL SELECT 'bridge', (SELECT string_agg(c::text, ' ') FROM cft_bridge(names, edges => 'up') AS c)
                 UNION ALL SELECT 'tree_search', (SELECT string_agg(c::text, ' ') FROM cft_tree_search('[1,0]', start => names, edges => 'up', documents => 'page') AS c)
                 UNION ALL SELECT 'texts', (SELECT string_agg(c::text, ' ' ORDER BY c) FROM cftrag_internal.cft_texts(names, 'page', 'up') AS c)
-                UNION ALL SELECT 'by search', (SELECT string_agg(c::text, ' ') FROM cftrag_internal.cft_parts_by_search(names, edges => 'up') AS c)
+                UNION ALL SELECT 'by search', (SELECT string_agg(c::text, ' ') FROM cftrag_internal.cft_found_by_search(names, edges => 'up') AS c)
                 UNION ALL SELECT 'neighbours', (SELECT string_agg(c::text, ' ') FROM cftrag_internal.cft_sentences_of_neighbors(names, edges => 'up') AS c)) AS z(f, rows)
  GROUP BY f ORDER BY f;
 

@@ -30,7 +30,7 @@ SELECT * FROM cft_chunks(NULL::text);
 CREATE FUNCTION plain_chunks(entity text, up int, down int) RETURNS TABLE (document_id text, depth int) LANGUAGE sql AS $$
     SELECT d.id::text, min(n.depth)
       FROM (SELECT $1 AS name, 0 AS depth UNION ALL SELECT relative, depth FROM cft_context($1, $2, $3, 'edge')) AS n JOIN doc AS d ON d.entity = n.name
-     GROUP BY d.id $$;
+     WHERE d.body <> '' GROUP BY d.id $$;
 SELECT name, up, down FROM (SELECT parent FROM edge UNION SELECT child FROM edge UNION VALUES ('nobody')) AS s(name), generate_series(0, 3) AS up, generate_series(0, 2) AS down
  WHERE (SELECT array_agg(p::text ORDER BY p::text) FROM plain_chunks(name, up, down) AS p)
        IS DISTINCT FROM (SELECT array_agg(r::text ORDER BY r::text) FROM (SELECT document_id, depth FROM cft_chunks(name, NULL, up, down, 'edge')) AS r);

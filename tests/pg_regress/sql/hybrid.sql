@@ -19,7 +19,7 @@ CREATE FUNCTION hybrid(question text, embedding vector, k int = 3, filter jsonb 
 CREATE FUNCTION uses_index(name text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     plan json;
-    statement text := cftrag_internal.cft_kept_statement('words 5', 'docs');
+    statement text := cftrag_internal.cft_search_statement('docs', 'words', false, false);
 BEGIN
     EXECUTE 'EXPLAIN (FORMAT json) ' || regexp_replace(regexp_replace(statement, '\$6', '''zebra''::tsquery', 'g'), '\$[1-5]', 'NULL', 'g') INTO plan;
     RETURN plan::text ~ name;

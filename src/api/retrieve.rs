@@ -1,0 +1,187 @@
+//! cft_retrieve, cft_prompt and cft_chunks.
+
+#![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
+
+use crate::call::fmgr;
+use crate::call::fmgr::{Call, text_value};
+use crate::call::format;
+use crate::call::format::Format;
+use crate::call::tuple::float;
+use crate::call::work_memory::{Bytes, Room};
+use crate::catalog::documents::Documents;
+use crate::catalog::registration::Functions;
+use crate::error;
+use crate::error::Fallible;
+use crate::guc;
+use crate::retrieve::documents::Wanted;
+use crate::retrieve::gather::{Asked, Line, Mode, gather};
+use crate::serve::answer::{reads_as_array, refuse_array};
+use crate::serve::asked::{Reach, matching};
+use cftrag_methods::retrieve::budget::Source;
+use cftrag_methods::retrieve::prompt::Parts;
+use pgrx::prelude::*;
+use pgrx::{Internal, check_for_interrupts};
+use std::collections::HashSet;
+use std::ffi::CStr;
+
+/// `cft_retrieve(question text, embedding vector, k int, chunks int, up int, down int, budget int, mode text, edges regclass, trees text[], within text[],
+/// documents regclass, filter jsonb, match text, narrow boolean) -> table(source, entity, document_id, rank, distance, text, tokens, why)`: see
+/// retrieve/gather.rs. Errors: 22004 (up, down or mode is NULL, or k without a budget), 22023.
+#[pg_extern(sql = false)]
+fn cft_retrieve(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let rows = call.rows();
+    for line in gather(&asked(&call, 13)?)? {
+        check_for_interrupts!();
+        let source: &[u8] = match line.source {
+            Source::Hierarchy => b"hierarchy",
+            Source::Document => b"document",
+            Source::Chunk => b"chunk",
+        };
+        let text = |text: &Option<Vec<u8>>| text.as_deref().map_or(Ok(pg_sys::Datum::null()), text_value);
+        let (entity, document, body) = (text(&line.entity)?, text(&line.document)?, text(&line.text)?);
+        let distance = line.distance.map_or(pg_sys::Datum::null(), float);
+        let mut values = [
+            text_value(source)?,
+            entity,
+            document,
+            pg_sys::Datum::from(line.rank),
+            distance,
+            body,
+            pg_sys::Datum::from(line.tokens),
+            text_value(&line.why)?,
+        ];
+        let (no_entity, no_document) = (line.entity.is_none(), line.document.is_none());
+        let mut nulls =
+            [false, no_entity, no_document, false, line.distance.is_none(), line.text.is_none(), false, false];
+        rows.add(&mut values, &mut nulls);
+        for n in [0, 1, 2, 5, 7].into_iter().filter(|&n| !nulls[n]) {
+            // SAFETY: made above, copied into the row.
+            unsafe { pg_sys::pfree(values[n].cast_mut_ptr()) };
+        }
+    }
+    Ok(())
+}
+
+/// The arguments of cft_retrieve, or of cft_prompt; `matched`: the number of the argument `match`, before which is `filter` and behind which is `narrow`.
+fn asked(call: &Call, matched: usize) -> Fallible<Asked> {
+    let (Some(up), Some(down), Some(mode)) = (call.int(4), call.int(5), call.text(7)) else {
+        return Err(error::null_arguments("up, down and mode"));
+    };
+    // No limit but the budget: each document takes a token at least.
+    let k = call.int(2).or(call.int(6)).ok_or_else(|| error::null_argument("k"))?;
+    Ok(Asked {
+        function: call.function(),
+        question: call.arg(0),
+        wanted: Wanted {
+            vector: call.argument_types()[1],
+            embedding: call.arg(1),
+            edges: call.oid(8),
+            trees: call.arg(9),
+            within: call.arg(10),
+            filter: call.arg(matched - 1),
+        },
+        k,
+        chunks: call.int(3),
+        up,
+        down,
+        budget: call.int(6),
+        mode: Mode::of(mode)?,
+        documents: call.oid(11),
+        matching: matching(call.arg(matched))?,
+        narrow: call.is_true(matched + 1),
+    })
+}
+
+/// `cft_prompt(question text, embedding vector, k int, chunks int, up int, down int, budget int, mode text, edges regclass, trees text[], within text[],
+/// documents regclass, template text, filter jsonb, match text, narrow boolean) -> text`: the rows of cft_retrieve as a prompt; NULL without a question.
+/// Errors: those of cft_retrieve, 22023 (a template).
+#[pg_extern(sql = false)]
+fn cft_prompt(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let mut parts = Parts::default();
+    let lines = gather(&asked(&call, 14)?)?;
+    let Some(question) = call.text(0) else { return Ok(Internal::from(None)) };
+    Room::new().take(2 * lines.iter().filter_map(|line| line.text.as_ref()).map(Vec::len).sum::<usize>())?;
+    lines.iter().for_each(|Line { source, text, .. }| parts.add(*source, text.as_deref().unwrap_or_default()));
+    let setting = guc::prompt_template();
+    let template = call.text(12).or(setting.as_deref().map(CStr::to_bytes));
+    let mut out = Bytes::default();
+    match template {
+        Some(template) => {
+            let format = Format::parse(template, &format::PROMPT)?;
+            format.write(&[question, &parts.documents, &parts.hierarchy, &parts.chunks], &mut out)?;
+        }
+        None => {
+            for piece in parts.pieces(question) {
+                out.room(piece.len())?;
+                out.0.extend_from_slice(piece);
+            }
+        }
+    }
+    fmgr::text_value(&out.0).map(|text| Internal::from(Some(text)))
+}
+
+/// `cft_chunks(entities text[], embedding vector, up int, down int, edges regclass, trees text[], documents regclass) -> table(entity, relation, depth,
+/// relative, document_id, body, tokens, distance)`. No rows for NULL entities or levels. Errors: those of cft_context, 42P01, 42725 (documents), 55000 (no
+/// entities attached).
+#[pg_extern(sql = false)]
+fn cft_chunks_many(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let names = call.names(0)?;
+    chunks(&call, names)
+}
+
+/// `cft_chunks(entity text, ...)`: of one entity.
+#[pg_extern(sql = false)]
+fn cft_chunks_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let name = call.text(0);
+    if let Some(name) = name.filter(|name| reads_as_array(name) && call.is_given_text(0)) {
+        refuse_array(&crate::catalog::attached_table::AttachedTable::open(&call, 4)?, name, Some("entities"))?;
+    }
+    chunks(&call, name.map(|name| vec![name]))
+}
+
+fn chunks(call: &Call, names: Option<Vec<&[u8]>>) -> Fallible<()> {
+    let rows = call.rows();
+    let (Some(names), Some(up), Some(down)) = (names, call.int(2), call.int(3)) else { return Ok(()) };
+    let wanted = Wanted {
+        vector: call.argument_types()[1],
+        embedding: call.arg(1),
+        edges: call.oid(4),
+        trees: call.arg(5),
+        within: None,
+        filter: None,
+    };
+    let Some(documents) = Documents::of(Functions::beside(call.function()), call.oid(6), true)? else { return Ok(()) };
+    let reach = Reach { trees: wanted.trees, ..Reach::levels(up, down) };
+    let none = HashSet::new(); // bounded: empty
+    let found = wanted.about_all(call.function(), &documents, &names, reach, None, &none)?;
+    for one in found {
+        check_for_interrupts!();
+        let text = |text: Option<&[u8]>| text.map_or(Ok(pg_sys::Datum::null()), text_value);
+        let mut values = [
+            text_value(names[one.of])?,
+            text_value(one.related.name().as_bytes())?,
+            pg_sys::Datum::from(one.depth),
+            text_value(&one.relative)?,
+            text(one.id.as_deref())?,
+            text(one.body.as_deref())?,
+            pg_sys::Datum::from(one.tokens),
+            one.distance.map_or(pg_sys::Datum::null(), float),
+        ];
+        let mut nulls =
+            [false, false, false, false, one.id.is_none(), one.body.is_none(), false, one.distance.is_none()];
+        rows.add(&mut values, &mut nulls);
+        for n in [0, 1, 3, 4, 5].into_iter().filter(|&n| !nulls[n]) {
+            // SAFETY: made above, copied into the row.
+            unsafe { pg_sys::pfree(values[n].cast_mut_ptr()) };
+        }
+    }
+    Ok(())
+}

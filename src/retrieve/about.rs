@@ -1,0 +1,184 @@
+//! The documents about entities and their relatives, each once, with the nearest of these.
+
+use crate::call::fmgr::{array_of_values, text_array};
+use crate::call::work_memory::{Room, list};
+use crate::catalog::attached_table::AttachedTable;
+use crate::catalog::documents::Documents;
+use crate::error::Fallible;
+use crate::retrieve::documents::{Wanted, check_embedding};
+use crate::retrieve::found::Found;
+use crate::serve::answer;
+use crate::serve::asked::Reach;
+use crate::serve::sink::{Relative, Sink};
+use crate::serve::within;
+use crate::serve::within::Within;
+use pgrx::pg_sys;
+use std::collections::{HashMap, HashSet};
+
+/// How a document's entity is related to one that was asked for. In the order in which it counts.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Related {
+    Ancestor,
+    Descendant,
+    Itself,
+}
+
+impl Related {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ancestor => "ancestor",
+            Self::Descendant => "descendant",
+            Self::Itself => "self",
+        }
+    }
+}
+
+/// A document, and why it is one of these.
+pub struct About {
+    /// The number of the entity that was asked for.
+    pub of: usize,
+    pub related: Related,
+    pub depth: i32,
+    pub relative: Vec<u8>,
+    pub id: Option<Vec<u8>>,
+    pub body: Option<Vec<u8>>,
+    pub tokens: i32,
+    pub distance: Option<f64>,
+}
+
+/// A document's id and text.
+pub type Key = (Option<Vec<u8>>, Option<Vec<u8>>);
+
+/// Bytes of an entity or a document in the tables here, besides its texts.
+const EACH: usize = 160;
+
+/// Depth, relation, and the number of the entity asked for.
+type How = (i32, Related, usize);
+
+/// An entity of which documents are wanted.
+type Place = (How, Vec<u8>);
+
+/// The columns of the search's result.
+const COLUMNS: [pg_sys::Oid; 5] =
+    [pg_sys::INT4OID, pg_sys::TEXTOID, pg_sys::TEXTOID, pg_sys::INT4OID, pg_sys::FLOAT8OID];
+
+impl Wanted {
+    /// The documents about these distinct entities and their relatives: by depth, then by distance; at most so many, and none of `others`. Errors:
+    /// 55000 (no entities attached), those of cft_context and of [`Wanted::check`]; 53400, 53200 (memory).
+    pub fn about_all(
+        &self,
+        function: pg_sys::Oid,
+        documents: &Documents,
+        names: &[&[u8]],
+        reach: Reach,
+        most: Option<usize>,
+        others: &HashSet<Key>,
+    ) -> Fallible<Vec<About>> {
+        self.check(documents)?;
+        documents.require_entities()?;
+        if let Some(embedding) = self.embedding {
+            check_embedding(embedding, &documents.embedding, &documents.distance, &documents.shown)?;
+        }
+        let mut room = Room::new();
+        let places = self.places(function, names, reach, &mut room)?;
+        // What is about the entities themselves is often enough.
+        let own = match most {
+            Some(_) => places.iter().take_while(|((depth, ..), _)| *depth == 0).count(),
+            None => places.len(),
+        };
+        let (mut all, mut seen) = (Vec::new(), HashSet::new()); // bounded: `room` has them
+        for some in [&places[..own], &places[own..]] {
+            let is_enough = most.is_some_and(|most| all.len() >= most);
+            if some.is_empty() || is_enough {
+                continue;
+            }
+            let wanted = most.map(|most| (most + others.len() + seen.len()) as i64);
+            let mut found = Found::of(&COLUMNS);
+            self.about(documents, arrays(some, &mut room)?, wanted, &mut found)?;
+            found.each(|row| {
+                let key: Key = (row.copy(1, &mut room)?, row.copy(2, &mut room)?);
+                let is_enough = most.is_some_and(|most| all.len() >= most);
+                if is_enough || others.contains(&key) || seen.contains(&key) {
+                    return Ok(());
+                }
+                let bytes = |text: &Option<Vec<u8>>| text.as_ref().map_or(0, Vec::len);
+                room.take(EACH + bytes(&key.0) + bytes(&key.1))?;
+                let ((depth, related, of), relative) = &some[row.int(0).unwrap_or(1) as usize - 1];
+                all.push(About {
+                    of: *of,
+                    related: *related,
+                    depth: *depth,
+                    relative: relative.clone(),
+                    id: key.0.clone(),
+                    body: key.1.clone(),
+                    tokens: row.int(3).unwrap_or_default(),
+                    distance: row.float(4),
+                });
+                // Only what comes later has to know it.
+                if some.len() < places.len() {
+                    seen.insert(key);
+                }
+                Ok(())
+            })?;
+        }
+        Ok(all)
+    }
+
+    /// The entities and their relatives, each with its nearest relation, in the order in which their documents count.
+    fn places(&self, function: pg_sys::Oid, names: &[&[u8]], reach: Reach, room: &mut Room) -> Fallible<Vec<Place>> {
+        let of = AttachedTable::of(function, self.edges)?;
+        let mut nearest: HashMap<Vec<u8>, How> = HashMap::new(); // bounded: `room` has it
+        let mut add = |name: &[u8], how: How| {
+            match nearest.get_mut(name) {
+                Some(known) => *known = how.min(*known),
+                None => {
+                    room.take(EACH + name.len())?;
+                    nearest.insert(name.to_vec(), how); // bounded: `room` has it
+                }
+            }
+            Ok(())
+        };
+        let are_there = match reach.trees {
+            Some(_) => within::there(&of, names, reach.trees)?,
+            None => names.to_vec(), // bounded: the names
+        };
+        let mut there = are_there.into_iter().peekable();
+        for (n, name) in names.iter().enumerate() {
+            if there.next_if(|is| is == name).is_some() {
+                add(name, (0, Related::Itself, n))?;
+            }
+        }
+        let mut at = 0;
+        let mut take = |rows: &[Relative<'_>]| {
+            for row in rows {
+                while names[at] != row.entity {
+                    at += 1;
+                }
+                let related = if row.ancestor { Related::Ancestor } else { Related::Descendant };
+                add(row.name, (row.depth, related, at))?;
+            }
+            Ok(())
+        };
+        answer::check_levels(reach)?;
+        answer::answer_of(&of, names, reach, &mut Sink::Nodes { take: &mut take, own: false })?;
+        let mut places: Vec<Place> = list(nearest.len(), room)?;
+        places.extend(nearest.into_iter().map(|(name, how)| (how, name)));
+        // Of one depth and relation by name; the place decides where an entity is a relative of several only.
+        places.sort_unstable_by(|(a, name), (b, other)| (a.0, a.1, name).cmp(&(b.0, b.1, other)));
+        if let Some(tops) = self.within {
+            let all: Vec<&[u8]> = places.iter().map(|(_, name)| name.as_slice()).collect(); // bounded: `room` has it
+            let mut are_within = Within::of(&of, &within::tops(tops)?, reach.trees).those_of(&all)?.into_iter();
+            places.retain(|_| are_within.next() == Some(true));
+        }
+        Ok(places)
+    }
+}
+
+/// The arguments of the search: names, depths, places.
+fn arrays(places: &[Place], room: &mut Room) -> Fallible<[pg_sys::Datum; 3]> {
+    let mut names = list(places.len(), room)?;
+    names.extend(places.iter().map(|(_, name)| name.as_slice()));
+    let depths = places.iter().map(|((depth, ..), _)| depth.to_ne_bytes());
+    let numbers = places.iter().map(|((.., of), _)| (*of as i32).to_ne_bytes());
+    Ok([text_array(&names), array_of_values(pg_sys::INT4OID, depths), array_of_values(pg_sys::INT4OID, numbers)])
+}

@@ -1,0 +1,218 @@
+//! Searches of a table of documents and of embeddings of entities, for k rows if there are that many. pgvector's index scans continue where they would
+//! otherwise end (iterative scans, 0.8 and later); if rows are still missing, all distances are compared.
+
+#![expect(unsafe_code, reason = "settings of another extension, the head of a vector")]
+
+use crate::catalog::documents::{Distance, DocumentColumn, Documents, Embeddings};
+use crate::catalog::name::display_identifier;
+use crate::error;
+use crate::error::Fallible;
+use crate::retrieve::found::Found;
+use crate::retrieve::search;
+use crate::retrieve::search::{By, How, Search};
+use crate::serve::plans::{Planning, Value, with_settings};
+use pgrx::pg_sys;
+use std::ffi::CStr;
+
+/// Settings of pgvector that a search changes from off to relaxed_order. Rows then come nearly in the order of their distances and are sorted at the
+/// end, which finds more of the nearest than strict_order in the same time.
+const GOES_ON: [&CStr; 2] = [c"hnsw.iterative_scan", c"ivfflat.iterative_scan"];
+
+/// What a search is asked for: values of a function's arguments.
+#[derive(Clone, Copy)]
+pub struct Wanted {
+    /// The type of embeddings, and one.
+    pub vector: pg_sys::Oid,
+    pub embedding: Option<pg_sys::Datum>,
+    pub edges: Option<pg_sys::Oid>,
+    /// Values of type text[].
+    pub trees: Option<pg_sys::Datum>,
+    pub within: Option<pg_sys::Datum>,
+    /// A value of type jsonb.
+    pub filter: Option<pg_sys::Datum>,
+}
+
+/// The columns of a search's result.
+pub const COLUMNS: [pg_sys::Oid; 5] =
+    [pg_sys::TEXTOID, pg_sys::TEXTOID, pg_sys::TEXTOID, pg_sys::INT4OID, pg_sys::FLOAT8OID];
+
+impl Wanted {
+    fn values(&self, query: Option<pg_sys::Datum>) -> [Value; 6] {
+        [
+            (self.vector, self.embedding),
+            (pg_sys::TEXTARRAYOID, self.within),
+            (pg_sys::REGCLASSOID, self.edges.map(pg_sys::Datum::from)),
+            (pg_sys::JSONBOID, self.filter),
+            (pg_sys::TEXTARRAYOID, self.trees),
+            (pg_sys::TSQUERYOID, query),
+        ]
+    }
+
+    fn is_bounded(&self) -> bool {
+        self.within.is_some() || self.filter.is_some()
+    }
+
+    fn search<'s>(&self, by: By<'s>, k: i32) -> Search<'s> {
+        Search { by, k, within: self.within.is_some(), filter: self.filter.is_some(), how: How::First }
+    }
+
+    /// Checks the arguments that a search of these documents depends on. Errors: 22023 (a filter that is no object), 55000, 42804.
+    pub fn check(&self, of: &Documents) -> Fallible<()> {
+        if let Some(filter) = self.filter {
+            if !is_object(filter) {
+                return Err(error::filter_is_no_object());
+            }
+            // Written for its errors.
+            self.search(By::Nearest, 0).statement(of)?;
+        }
+        Ok(())
+    }
+
+    /// Finds the `k` nearest documents: id, entity, body, tokens, distance. Without an embedding there are none. Errors: those of [`Wanted::check`];
+    /// 22000 (dimensions).
+    pub fn nearest(&self, of: &Documents, k: i32, found: &mut Found) -> Fallible<()> {
+        self.check(of)?;
+        let Some(embedding) = self.embedding else { return Ok(()) };
+        check_embedding(embedding, &of.embedding, &of.distance, &of.shown)?;
+        let search = self.search(By::Nearest, k);
+        self.find(search, &self.values(None)[..], found, |search| search.statement(of))
+    }
+
+    /// Finds the `k` entities whose embeddings are nearest: entity, distance.
+    pub fn nearest_embeddings(&self, of: &Embeddings, k: i32, found: &mut Found) -> Fallible<()> {
+        let Some(embedding) = self.embedding else { return Ok(()) };
+        check_embedding(embedding, &of.embedding, &of.distance, &of.shown)?;
+        let search = Search { filter: false, ..self.search(By::Nearest, k) };
+        self.find(search, &self.values(None)[..], found, |search| Ok(search.of_entities(of)))
+    }
+
+    /// Runs a search of the nearest, as far as it has to go.
+    fn find(
+        &self,
+        search: Search<'_>,
+        values: &[Value],
+        found: &mut Found,
+        statement: impl Fn(Search<'_>) -> Fallible<String>,
+    ) -> Fallible<()> {
+        // `within` may select few rows or many: plan for the values.
+        let planning = if self.is_bounded() { Planning::Custom } else { Planning::Generic(0) };
+        let k = search.k.max(0) as u64;
+        let mut run = |how: How| -> Fallible<bool> {
+            found.clear();
+            let mut rows = found.run(&statement(Search { how, ..search })?, planning, values);
+            // One row more than k says that there are ties at the end.
+            if rows > k {
+                found.clear();
+                rows = found.run(&statement(Search { how: how.with_ties(), ..search })?, planning, values);
+            }
+            Ok(rows >= k)
+        };
+        // An iterative scan costs a little more from its start, so an unbounded search is first tried without.
+        let is_done = (!self.is_bounded() && run(How::First)?) || going_on(self.vector, || run(How::First))?;
+        if !is_done {
+            run(How::Exactly)?;
+        }
+        Ok(())
+    }
+
+    /// Finds the `k` documents that have the most words of a query, by ts_rank. `value`: what text search compares.
+    pub fn by_words(
+        &self,
+        of: &Documents,
+        k: i32,
+        (value, query): (&str, Option<pg_sys::Datum>),
+        found: &mut Found,
+    ) -> Fallible<()> {
+        let search = Search { how: How::Ties, ..self.search(By::Words(value), k) };
+        found.run(&search.statement(of)?, Planning::Custom, &self.values(query));
+        Ok(())
+    }
+
+    /// Finds the documents about entities, at most so many: the number of the entity, id, body, tokens, distance.
+    pub fn about(
+        &self,
+        of: &Documents,
+        [names, depths, places]: [pg_sys::Datum; 3],
+        most: Option<i64>,
+        found: &mut Found,
+    ) -> Fallible<()> {
+        let sql = search::about(of, self.embedding.is_some(), self.filter.is_some())?;
+        let values = [
+            (self.vector, self.embedding),
+            (pg_sys::TEXTARRAYOID, Some(names)),
+            (pg_sys::INT4ARRAYOID, Some(depths)),
+            (pg_sys::INT4ARRAYOID, Some(places)),
+            (pg_sys::JSONBOID, self.filter),
+            (pg_sys::INT8OID, most.map(pg_sys::Datum::from)),
+        ];
+        found.run(&sql, Planning::Auto, &values);
+        Ok(())
+    }
+}
+
+/// 22000 if an embedding does not have the dimensions of that column; none are wanted if they are not declared.
+pub fn check_against(embedding: pg_sys::Datum, wanted: i32, column: &str) -> Fallible<()> {
+    let given = dimensions(embedding);
+    let differs = wanted > 0 && wanted != i32::from(given);
+    if differs { Err(error::dimensions_differ(given, wanted, column)) } else { Ok(()) }
+}
+
+/// The dimensions of a vector.
+fn dimensions(embedding: pg_sys::Datum) -> i16 {
+    // SAFETY: SQL declares the argument vector, which begins with its dimensions (pgvector's vector.h).
+    unsafe {
+        let value = pg_sys::pg_detoast_datum(embedding.cast_mut_ptr());
+        pgrx::vardata_any(value).cast::<i16>().read_unaligned()
+    }
+}
+
+/// Whether all elements of a vector are zero.
+fn is_zero(embedding: pg_sys::Datum) -> bool {
+    let count = usize::try_from(dimensions(embedding)).unwrap_or_default();
+    // SAFETY: as in `dimensions`; behind them are two bytes, then as many elements.
+    unsafe {
+        let value = pg_sys::pg_detoast_datum(embedding.cast_mut_ptr());
+        let first = pgrx::vardata_any(value).cast::<u8>().add(4).cast::<f32>();
+        (0..count).all(|n| first.add(n).read_unaligned() == 0.0)
+    }
+}
+
+/// Checks an embedding against the column that is searched. Errors: 22000 (dimensions), 22023 (a zero vector, which has no cosine distance).
+pub fn check_embedding(
+    embedding: pg_sys::Datum,
+    column: &DocumentColumn,
+    distance: &Distance,
+    table: &str,
+) -> Fallible<()> {
+    check_against(embedding, column.modifier, &format!("{table}.{}", display_identifier(&column.name)))?;
+    if distance.is_cosine && is_zero(embedding) { Err(error::zero_embedding()) } else { Ok(()) }
+}
+
+/// Whether a jsonb is an object.
+fn is_object(filter: pg_sys::Datum) -> bool {
+    // SAFETY: SQL declares the argument jsonb, which begins with its root's header (utils/jsonb.h).
+    unsafe {
+        let value = pg_sys::pg_detoast_datum(filter.cast_mut_ptr());
+        let header = pgrx::vardata_any(value).cast::<u32>().read_unaligned();
+        header & pg_sys::JB_FOBJECT != 0
+    }
+}
+
+/// Runs a search with iterative index scans, which continue until they have enough rows.
+fn going_on<T>(vector: pg_sys::Oid, work: impl FnOnce() -> T) -> T {
+    let is_off = |setting: &&CStr| {
+        // SAFETY: reads a setting, which an older pgvector does not have.
+        unsafe {
+            let current = pg_sys::GetConfigOption(setting.as_ptr(), true, false);
+            !current.is_null() && CStr::from_ptr(current) == c"off"
+        }
+    };
+    // SAFETY: looking up the type's input function loads pgvector, which defines the settings.
+    unsafe {
+        let (mut input, mut parameter) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
+        pg_sys::getTypeInputInfo(vector, &mut input, &mut parameter);
+        pg_sys::fmgr_info(input, &mut pg_sys::FmgrInfo::default());
+    }
+    let settings: Vec<_> = GOES_ON.into_iter().filter(is_off).map(|setting| (setting, c"relaxed_order")).collect(); // bounded: a few settings
+    with_settings(&settings, work)
+}

@@ -1,0 +1,427 @@
+//! The rows of cft_retrieve: what belongs to a question, each row with its reason.
+
+use crate::call::fmgr::characters;
+use crate::call::work_memory::Room;
+use crate::catalog::attached_table::AttachedTable;
+use crate::catalog::documents::{Documents, Embeddings};
+use crate::catalog::registration::Functions;
+use crate::error;
+use crate::error::Fallible;
+use crate::guc::Match;
+use crate::retrieve::about::{Key, Related};
+use crate::retrieve::documents::{COLUMNS, Wanted};
+use crate::retrieve::found::{Found, Row};
+use crate::retrieve::hierarchy;
+use crate::retrieve::hierarchy::Hierarchy;
+use crate::retrieve::mentioned::first_mentions;
+use crate::serve::asked::{Question, Reach};
+use crate::serve::labels::Labels;
+use cftrag_methods::retrieve::budget::Source;
+use cftrag_methods::retrieve::{budget, fuse};
+use pgrx::pg_sys;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+/// By what the documents and the entities of a question are found.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// The nearest documents; the entities that the question mentions.
+    Cft,
+    /// The documents by reciprocal rank fusion of the nearest, those with its words, and those about its entities.
+    Hybrid,
+    /// Baselines of the papers (docs/methods.md).
+    Text,
+    Naive,
+    AnnTree,
+    AnnGraph,
+}
+
+impl Mode {
+    /// The mode of that name. 22023 if there is none.
+    pub fn of(name: &[u8]) -> Fallible<Self> {
+        Ok(match name {
+            b"cft" => Self::Cft,
+            b"hybrid" => Self::Hybrid,
+            b"text" => Self::Text,
+            b"naive" => Self::Naive,
+            b"ann_tree" => Self::AnnTree,
+            b"ann_graph" => Self::AnnGraph,
+            _ => return Err(error::no_such_mode(name)),
+        })
+    }
+
+    fn reads_names(self) -> bool {
+        matches!(self, Self::Cft | Self::Hybrid | Self::Naive)
+    }
+}
+
+/// The arguments of cft_retrieve.
+#[derive(Clone, Copy)]
+pub struct Asked {
+    pub function: pg_sys::Oid,
+    /// A text value.
+    pub question: Option<pg_sys::Datum>,
+    pub wanted: Wanted,
+    pub k: i32,
+    pub chunks: Option<i32>,
+    pub up: i32,
+    pub down: i32,
+    pub budget: Option<i32>,
+    pub mode: Mode,
+    pub documents: Option<pg_sys::Oid>,
+    pub matching: Match,
+    pub narrow: bool,
+}
+
+/// A row of the result.
+pub struct Line {
+    pub source: Source,
+    pub entity: Option<Vec<u8>>,
+    pub document: Option<Vec<u8>>,
+    pub rank: i32,
+    pub distance: Option<f64>,
+    pub text: Option<Vec<u8>>,
+    pub tokens: i32,
+    pub why: Vec<u8>,
+}
+
+/// An entity of the question, and why it is one.
+struct Named {
+    entity: Vec<u8>,
+    why: Vec<u8>,
+    called: Vec<u8>,
+}
+
+/// A document that was found.
+struct Document {
+    id: Option<Vec<u8>>,
+    entity: Option<Vec<u8>>,
+    body: Option<Vec<u8>>,
+    tokens: i32,
+    distance: Option<f64>,
+    /// The lists that have it, and its places there.
+    lists: Vec<(&'static str, u32)>,
+}
+
+impl Document {
+    /// Bytes of its id and text.
+    fn bytes(&self) -> usize {
+        [&self.id, &self.body].into_iter().flatten().map(Vec::len).sum()
+    }
+}
+
+/// Bytes of a document or a row in a list, besides its texts.
+const EACH: usize = 256;
+
+/// Rows of each list that is fused, at least: what an HNSW index returns at once.
+const FUSED: i32 = 40;
+
+/// Gathers the rows, in the order documents, hierarchy, chunks. Errors: 22023, those of cft_entities, cft_nearest_documents, cft_context_parts and
+/// cft_chunks; 53400, 53200 (memory).
+pub fn gather(asked: &Asked) -> Fallible<Vec<Line>> {
+    check(asked)?;
+    let functions = Functions::beside(asked.function);
+    // Without an embedding no documents need be attached.
+    let documents = Documents::of(functions, asked.documents, asked.wanted.embedding.is_some())?;
+    let named = named(asked)?;
+    let names: Vec<&[u8]> = named.iter().map(|named| named.entity.as_slice()).collect(); // bounded: those that were found
+    let (mut hierarchy, told) = hierarchy_of(asked, &names)?;
+    let told: Vec<usize> = (0..names.len()).filter(|&n| told[n]).collect(); // bounded: the names
+    let about = documents.as_ref().filter(|documents| documents.has_entities());
+    let near = match &documents {
+        None => Vec::new(),
+        Some(documents) if asked.mode == Mode::Hybrid => fused(asked, documents, about.is_some(), &names, &told)?,
+        Some(documents) => nearest(asked, documents)?,
+    };
+    let most = usize::try_from(asked.chunks.unwrap_or(asked.k)).unwrap_or_default();
+    let mut lines = Vec::new();
+    let mut room = Room::new();
+    let mut near_keys = HashSet::new(); // bounded: `room` has it
+    if about.is_some() && most > 0 && !told.is_empty() {
+        for one in &near {
+            room.take(EACH + one.bytes())?;
+            near_keys.insert((one.id.clone(), one.body.clone()));
+        }
+    }
+    let count = near.len();
+    for (document, rank) in near.into_iter().zip(1..) {
+        let why = match asked.mode {
+            Mode::Hybrid => {
+                let lists: Vec<_> = document.lists.iter().map(|(list, place)| format!("{list} {place}")).collect(); // bounded: three
+                format!("number {rank} of {count} by reciprocal rank: {}", lists.join(", "))
+            }
+            _ if (count as i64) < i64::from(asked.k) => {
+                format!("number {rank} of the {count} documents that can be compared")
+            }
+            _ => format!("number {rank} of the {count} nearest documents"),
+        };
+        room.take(EACH)?;
+        lines.push(Line {
+            source: Source::Document,
+            entity: document.entity,
+            document: document.id,
+            rank,
+            distance: document.distance,
+            text: document.body,
+            tokens: document.tokens,
+            why: why.into_bytes(),
+        });
+    }
+    for (sentence, rank) in hierarchy.sentences.iter().zip(1..) {
+        let Named { entity, why, .. } = &named[sentence.of];
+        room.take(EACH + entity.len() + why.len() + sentence.text.len())?;
+        lines.push(Line {
+            source: Source::Hierarchy,
+            entity: Some(entity.clone()),
+            document: None,
+            rank,
+            distance: None,
+            text: None,
+            tokens: sentence.tokens() as i32,
+            why: why.clone(),
+        });
+    }
+    if let (Some(documents), 1.., false) = (about, most, told.is_empty()) {
+        let told_names: Vec<&[u8]> = told.iter().map(|&n| names[n]).collect(); // bounded: the names
+        let found =
+            asked.wanted.about_all(asked.function, documents, &told_names, asked.reach(), Some(most), &near_keys)?;
+        for (one, rank) in found.into_iter().zip(1..) {
+            let Named { called, why: mentioned, .. } = &named[told[one.of]];
+            let about = match one.related {
+                Related::Itself => "about",
+                Related::Ancestor => "about an ancestor of",
+                Related::Descendant => "about a descendant of",
+            };
+            let depth = if one.depth == 0 { String::new() } else { format!(" (depth {})", one.depth) };
+            let why = [about.as_bytes(), b" \"", called, b"\"", depth.as_bytes(), b", ", mentioned].concat();
+            room.take(EACH + why.len())?;
+            lines.push(Line {
+                source: Source::Chunk,
+                entity: Some(one.relative),
+                document: one.id,
+                rank,
+                distance: one.distance,
+                text: one.body,
+                tokens: one.tokens,
+                why,
+            });
+        }
+    }
+    let taken = within_budget(asked, &lines, count, &mut hierarchy, &named);
+    for (n, sentence) in hierarchy.sentences.into_iter().enumerate() {
+        let line = &mut lines[count + n];
+        line.tokens = sentence.tokens() as i32;
+        line.text = Some(sentence.text);
+    }
+    if let Some(taken) = taken {
+        let mut is_taken = taken.into_iter();
+        lines.retain(|_| is_taken.next() == Some(true));
+    }
+    Ok(lines)
+}
+
+/// Which lines fit the budget, if there is one. Of the sentences, which are the lines from `first` on, those that do not fit are shortened.
+fn within_budget(
+    asked: &Asked,
+    lines: &[Line],
+    first: usize,
+    hierarchy: &mut Hierarchy,
+    named: &[Named],
+) -> Option<Vec<bool>> {
+    /// Characters of a sentence besides the entity's label, at least.
+    const LEAST: usize = 40;
+    let budget = asked.budget?;
+    let items: Vec<budget::Item> =
+        lines.iter().map(|line| (line.source, line.rank as u32, line.tokens as usize)).collect(); // bounded: the lines
+    let cut = |n: usize, room: usize| {
+        let sentence = &mut hierarchy.sentences[n - first];
+        let fits = (characters(&named[sentence.of].called) + LEAST) / 4 <= room;
+        if fits && asked.mode != Mode::AnnGraph { sentence.cut(room) } else { None }
+    };
+    Some(budget::taken(&items, usize::try_from(budget).unwrap_or_default(), cut))
+}
+
+fn check(asked: &Asked) -> Fallible<()> {
+    let Asked { k, up, down, budget, chunks, .. } = *asked;
+    let all = [("k", Some(k)), ("up", Some(up)), ("down", Some(down)), ("budget", budget), ("chunks", chunks)];
+    let negative =
+        all.into_iter().find_map(|(argument, value)| value.filter(|value| *value < 0).map(|value| (argument, value)));
+    negative.map_or(Ok(()), |(argument, value)| Err(error::negative(argument, value)))
+}
+
+impl Asked {
+    fn reach(&self) -> Reach {
+        Reach { trees: self.wanted.trees, ..Reach::levels(self.up, self.down) }
+    }
+
+    fn of_hierarchy(&self) -> hierarchy::Asked {
+        hierarchy::Asked { function: self.function, edges: self.wanted.edges, reach: self.reach() }
+    }
+}
+
+/// The entities of the question.
+fn named(asked: &Asked) -> Fallible<Vec<Named>> {
+    let Asked { function, wanted, .. } = *asked;
+    let mut all: Vec<Named> = Vec::new(); // bounded: those that were found
+    if asked.mode.reads_names() {
+        let Some(text) = asked.question else { return Ok(all) };
+        let question = Question {
+            text,
+            trees: wanted.trees,
+            within: wanted.within,
+            overlapping: pg_sys::Datum::from(false),
+            once: true,
+            matching: asked.matching,
+            narrow: asked.narrow,
+        };
+        for one in first_mentions(function, wanted.edges, &question)? {
+            let mut why = [b"mentioned as \"", &one.mention[..], b"\""].concat();
+            if let Some(alias) = &one.alias {
+                why.extend_from_slice(&[b", by the alias \"", &alias[..], b"\""].concat());
+            }
+            all.push(Named { entity: one.entity, why, called: Vec::new() });
+        }
+    } else if matches!(asked.mode, Mode::AnnTree | Mode::AnnGraph) && wanted.embedding.is_some() {
+        // Embeddings of entities have no metadata.
+        let edges = AttachedTable::of(function, wanted.edges)?.oid();
+        let by_entities = Embeddings::of(Functions::beside(function), edges)?.is_some();
+        let wanted = Wanted { filter: wanted.filter.filter(|_| !by_entities), ..wanted };
+        let mut seen = HashSet::new(); // bounded: those that were found
+        for (entity, distance) in wanted.nearest_entities(function, asked.k, asked.documents)?.all {
+            // An entity may have several embeddings.
+            if !seen.insert(entity.clone()) {
+                continue;
+            }
+            let why = format!("one of the nearest entities, distance {distance:.4}").into_bytes();
+            all.push(Named { entity, why, called: Vec::new() });
+        }
+    }
+    if all.is_empty() {
+        return Ok(all);
+    }
+    let names: Vec<&[u8]> = all.iter().map(|named| named.entity.as_slice()).collect(); // bounded: those that were found
+    let labels = Labels::of(&AttachedTable::of(function, wanted.edges)?, &names)?;
+    for (n, named) in all.iter_mut().enumerate() {
+        named.called = labels.get(n).unwrap_or(&named.entity).to_vec(); // bounded: a label
+    }
+    Ok(all)
+}
+
+/// The sentences about the entities, and which of these are told of, or have no relatives.
+fn hierarchy_of(asked: &Asked, names: &[&[u8]]) -> Fallible<(Hierarchy, Vec<bool>)> {
+    let all = || vec![true; names.len()];
+    if names.is_empty() {
+        return Ok((Hierarchy::default(), all()));
+    }
+    let (of, can_cut) = (asked.of_hierarchy(), asked.budget.is_some());
+    let mut hierarchy = match asked.mode {
+        Mode::Text => Hierarchy::default(),
+        Mode::Cft | Mode::Hybrid | Mode::AnnTree => Hierarchy::of(of, names, can_cut)?,
+        Mode::Naive => Hierarchy::by_search(of, names, can_cut)?,
+        Mode::AnnGraph => Hierarchy::of_neighbors(of, names, asked.down.max(1))?,
+    };
+    let told = match asked.mode.reads_names() && names.len() > 1 {
+        true => hierarchy.leave_out_ancestors(of, names)?,
+        false => all(),
+    };
+    Ok((hierarchy, told))
+}
+
+/// Reads a document that a search has found.
+fn document(row: &Row, room: &mut Room) -> Fallible<Document> {
+    room.take(EACH)?;
+    let (id, entity, body) = (row.copy(0, room)?, row.copy(1, room)?, row.copy(2, room)?);
+    Ok(Document { id, entity, body, tokens: row.int(3).unwrap_or_default(), distance: row.float(4), lists: Vec::new() })
+}
+
+/// The nearest documents.
+fn nearest(asked: &Asked, documents: &Documents) -> Fallible<Vec<Document>> {
+    let (mut found, mut all, mut room) = (Found::of(&COLUMNS), Vec::new(), Room::new());
+    asked.wanted.nearest(documents, asked.k, &mut found)?;
+    found.each(|row| {
+        all.push(document(row, &mut room)?);
+        Ok(())
+    })?;
+    Ok(all)
+}
+
+/// The `k` documents of the question by reciprocal rank fusion: the nearest, those with its words, those about its entities and their relatives.
+fn fused(
+    asked: &Asked,
+    documents: &Rc<Documents>,
+    has_entities: bool,
+    names: &[&[u8]],
+    told: &[usize],
+) -> Fallible<Vec<Document>> {
+    let most = asked.k.max(FUSED);
+    let (mut all, mut room): (Vec<Document>, _) = (Vec::new(), Room::new());
+    let mut known: HashMap<Key, usize> = HashMap::new(); // bounded: `room` has it
+    let mut keys = Room::new();
+    let mut add = |list: &'static str, place: u32, one: Document| -> Fallible<()> {
+        keys.take(EACH + one.bytes())?;
+        let n = *known.entry((one.id.clone(), one.body.clone())).or_insert(all.len());
+        if n == all.len() {
+            all.push(one);
+        } else {
+            let known = &mut all[n];
+            known.tokens = known.tokens.max(one.tokens);
+            known.distance = match (known.distance, one.distance) {
+                (Some(a), Some(b)) => Some(a.min(b)),
+                (a, b) => a.or(b),
+            };
+        }
+        all[n].lists.push((list, place));
+        Ok(())
+    };
+    let mut found = Found::of(&COLUMNS);
+    asked.wanted.nearest(documents, most, &mut found)?;
+    let mut place = 0;
+    found.each(|row| {
+        place += 1;
+        add("nearest", place, document(row, &mut room)?)
+    })?;
+    if let Some(question) = asked.question {
+        let mut found = Found::of(&COLUMNS);
+        asked.wanted.with_words(documents, most, question, &mut found)?;
+        let mut place = 0;
+        found.each(|row| {
+            place += 1;
+            add("words", place, document(row, &mut room)?)
+        })?;
+    } else {
+        crate::retrieve::words::require(documents)?;
+    }
+    if has_entities && !told.is_empty() {
+        let told: Vec<&[u8]> = told.iter().map(|&n| names[n]).collect(); // bounded: the names
+        let about = asked.wanted.about_all(
+            asked.function,
+            documents,
+            &told,
+            asked.reach(),
+            Some(most as usize),
+            &HashSet::new(), // bounded: empty
+        )?;
+        for (one, place) in about.into_iter().zip(1..) {
+            let one = Document {
+                id: one.id,
+                entity: Some(one.relative),
+                body: one.body,
+                tokens: one.tokens,
+                distance: one.distance,
+                lists: Vec::new(),
+            };
+            add("hierarchy", place, one)?;
+        }
+    }
+    let score = |one: &Document| fuse::score(one.lists.iter().map(|(_, place)| *place));
+    all.sort_by(|a, b| {
+        score(b).cmp(&score(a)).then_with(|| in_order(&a.id, &b.id)).then_with(|| in_order(&a.body, &b.body))
+    });
+    all.truncate(usize::try_from(asked.k).unwrap_or_default());
+    Ok(all)
+}
+
+/// The order of texts by bytes, NULL last.
+fn in_order(a: &Option<Vec<u8>>, b: &Option<Vec<u8>>) -> std::cmp::Ordering {
+    a.is_none().cmp(&b.is_none()).then_with(|| a.cmp(b))
+}

@@ -1,0 +1,312 @@
+//! The searches of a table of documents, as statements.
+//!
+//! Every table, type, function and operator is named with its schema: the statements run under the caller's search_path. Parameters: $1 an embedding,
+//! $2 the entities to search within, $3 the edges table, $4 metadata, $5 trees, $6 a query of text search. Names come from the catalogs; no text of
+//! the caller becomes SQL.
+
+use crate::catalog::documents::{Distance, DocumentColumn, Documents, Embeddings, Mapping};
+use crate::catalog::trust;
+use crate::error;
+use crate::error::Fallible;
+use pgrx::pg_sys;
+
+/// What a search is by.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum By<'s> {
+    /// The distance of embeddings.
+    Nearest,
+    /// The words that documents have: what text search compares of a document, as SQL.
+    Words(&'s str),
+}
+
+/// A search for `k` documents.
+#[derive(Clone, Copy)]
+pub struct Search<'s> {
+    pub by: By<'s>,
+    pub k: i32,
+    /// Only documents about some entities, or with some metadata.
+    pub within: bool,
+    pub filter: bool,
+    pub how: How,
+}
+
+/// How a search of the nearest goes about it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum How {
+    /// By an index, if there is one, for k + 1 rows: one more says that there may be ties.
+    First,
+    /// With all rows that are as near as the last one.
+    Ties,
+    /// By comparing all distances, for k + 1 rows; then with ties.
+    Exactly,
+    ExactlyTies,
+}
+
+impl How {
+    pub fn with_ties(self) -> Self {
+        match self {
+            Self::First | Self::Ties => Self::Ties,
+            Self::Exactly | Self::ExactlyTies => Self::ExactlyTies,
+        }
+    }
+
+    fn has_ties(self) -> bool {
+        self == self.with_ties()
+    }
+}
+
+const C: &str = "COLLATE pg_catalog.\"C\"";
+
+impl Search<'_> {
+    /// The statement: id, entity, body, tokens and distance of each document, the best first; ties are broken by id and body. Errors: 55000 (no
+    /// entities, no metadata), 42804 (metadata that is no jsonb).
+    pub fn statement(&self, of: &Documents) -> Fallible<String> {
+        let Documents { name: table, id, body, embedding, distance, .. } = of;
+        let (conditions, of_mapping) = self.conditions(of)?;
+        let away = by_distance(embedding, distance);
+        // (ORDER BY distance, id would not use an index.)
+        let order = match (self.by, self.how) {
+            (By::Words(value), _) => format!("pg_catalog.ts_rank({value}, $6) DESC"),
+            // "+ 0" keeps the planner from using an index.
+            (By::Nearest, How::Exactly | How::ExactlyTies) => format!("({away}) OPERATOR(pg_catalog.+) 0"),
+            (By::Nearest, _) => away.clone(),
+        };
+        let (score, first) = match self.by {
+            By::Words(value) => (format!(", pg_catalog.ts_rank({value}, $6) AS score"), "n.score DESC"),
+            By::Nearest => (String::new(), "n.distance"),
+        };
+        let is_there = match self.by {
+            By::Words(_) => "true".into(),
+            By::Nearest => format!("{} IS NOT NULL", embedding.of_row("d")),
+        };
+        let about = match (&of.mapping, &of.entity) {
+            (Some(mapping), _) => format!(
+                "(SELECT pg_catalog.min({} {C}) FROM {} AS m WHERE {}{of_mapping})",
+                mapping.entity.as_text(&mapping.entity.of_row("m")),
+                mapping.name,
+                same(of, mapping, "n.id"),
+            ),
+            (None, Some(entity)) => entity.as_text("n.entity"),
+            (None, None) => "n.entity".into(),
+        };
+        let entity = of.entity.as_ref().map_or("NULL::pg_catalog.text".into(), |entity| entity.of_row("d"));
+        let (id_text, body_text) = (id.as_text("n.id"), body.as_text("n.body"));
+        Ok(format!(
+            "WITH n AS MATERIALIZED (\
+             SELECT {} AS id, {entity} AS entity, {} AS body, {} AS tokens, {away} AS distance{score} \
+             FROM {table} AS d WHERE {is_there}{}{conditions} ORDER BY {order} {}) \
+             SELECT {id_text}, {about}, {body_text}, {}, n.distance FROM n ORDER BY {first}, {id_text} {C}, {body_text} {C} LIMIT {}",
+            id.of_row("d"),
+            body.of_row("d"),
+            counted(of),
+            has_text(of),
+            self.at_most(),
+            tokens("n.tokens", &body_text),
+            self.first_rows(),
+        ))
+    }
+
+    /// The statement of the centroid of the documents that the search is limited to, as a text.
+    pub fn centroid(&self, of: &Documents) -> Fallible<String> {
+        let (conditions, _) = self.conditions(of)?;
+        let Documents { name, embedding, distance, .. } = of;
+        // pgvector averages vectors and halfvecs.
+        let cast = if distance.type_name.ends_with("sparsevec") {
+            format!("::{}.vector", distance.schema)
+        } else {
+            String::new()
+        };
+        let value = embedding.of_row("d");
+        let schema = &distance.schema;
+        Ok(format!(
+            "SELECT {schema}.avg({value}{cast})::pg_catalog.text FROM {name} AS d WHERE {value} IS NOT NULL{conditions}"
+        ))
+    }
+
+    /// Conditions on a document, each after AND; and those on a row of its mapping.
+    fn conditions(&self, of: &Documents) -> Fallible<(String, String)> {
+        let (mut those, mut of_mapping) = (String::new(), String::new());
+        if let By::Words(value) = self.by {
+            those += &format!(" AND {value} OPERATOR(pg_catalog.@@) $6");
+        }
+        if self.within {
+            of.require_entities()?;
+            match (&of.mapping, &of.entity) {
+                (Some(mapping), _) => {
+                    of_mapping = format!(" AND {}", is_within(&mapping.entity, "m"));
+                    let same = same(of, mapping, &of.id.of_row("d"));
+                    those += &format!(" AND EXISTS (SELECT FROM {} AS m WHERE {same}{of_mapping})", mapping.name);
+                }
+                (None, Some(entity)) => those += &format!(" AND {}", is_within(entity, "d")),
+                (None, None) => {}
+            }
+        }
+        if self.filter {
+            those += &has_metadata(of, 4)?;
+        }
+        Ok((those, of_mapping))
+    }
+
+    /// The end of the search. For an unknown LIMIT the planner assumes a tenth of the rows (hence also the CTE). For a known one it expects pgvector's index
+    /// scan to end early, and underestimates its cost: to find 1000 documents in a million it reads 5,000, where comparing the 1000 takes a hundredth of
+    /// the time.
+    fn at_most(&self) -> String {
+        let k = i64::from(self.k);
+        let bound = |rows: i64| {
+            let is_bounded = self.within || self.filter || self.by != By::Nearest;
+            if is_bounded { format!("(SELECT {rows})") } else { rows.to_string() }
+        };
+        match self.how.has_ties() {
+            true => format!("FETCH FIRST ({}) ROWS WITH TIES", bound(k)),
+            false => format!("LIMIT {}", bound(k + 1)),
+        }
+    }
+
+    /// How many rows count: k; of k + 1 all, if the last two are equally near.
+    fn first_rows(&self) -> String {
+        let k = self.k;
+        match self.how.has_ties() {
+            true => k.to_string(),
+            false => format!(
+                "(SELECT {k} OPERATOR(pg_catalog.+) CASE WHEN pg_catalog.count(*) OPERATOR(pg_catalog.=) 2 \
+                 AND pg_catalog.min(x.distance) OPERATOR(pg_catalog.=) pg_catalog.max(x.distance) THEN 1 ELSE 0 END \
+                 FROM (SELECT z.distance FROM n AS z ORDER BY 1 OFFSET {} LIMIT 2) AS x)",
+                (k - 1).max(0)
+            ),
+        }
+    }
+
+    /// The statement that searches embeddings of entities: entity and distance of each.
+    pub fn of_entities(&self, of: &Embeddings) -> String {
+        let Embeddings { name, entity, embedding, distance, .. } = of;
+        let away = by_distance(embedding, distance);
+        let order = match self.how {
+            How::Exactly | How::ExactlyTies => format!("({away}) OPERATOR(pg_catalog.+) 0"),
+            How::First | How::Ties => away.clone(),
+        };
+        let within = if self.within { format!(" AND {}", is_within(entity, "d")) } else { String::new() };
+        let text = entity.as_text("n.entity");
+        format!(
+            "WITH n AS MATERIALIZED (SELECT {own} AS entity, {away} AS distance FROM {name} AS d \
+             WHERE {} IS NOT NULL AND {own} IS NOT NULL{within} ORDER BY {order} {}) \
+             SELECT {text}, n.distance FROM n ORDER BY n.distance, {text} {C} LIMIT {}",
+            embedding.of_row("d"),
+            self.at_most(),
+            self.first_rows(),
+            own = entity.of_row("d"),
+        )
+    }
+}
+
+/// The statement for the documents about entities ($2 text[], in the order of preference, with $3 int[] depths and $4 int[] places): the number of the
+/// entity, id, body, tokens and distance of each document, once, with the first of its entities. $1 is an embedding, $5 metadata, $6 the most rows.
+/// `by_distance`: whether documents of one depth come in the order of their distances. Errors: 55000, 42804.
+pub fn about(of: &Documents, by_distance: bool, filter: bool) -> Fallible<String> {
+    of.require_entities()?;
+    let Documents { name, id, body, .. } = of;
+    let (id_text, body_text) = (id.as_text(&id.of_row("d")), body.as_text(&body.of_row("d")));
+    let away =
+        if by_distance { self::by_distance(&of.embedding, &of.distance) } else { "NULL::pg_catalog.float8".into() };
+    let metadata = if filter { has_metadata(of, 5)? } else { String::new() };
+    let those = format!(" WHERE true{}{metadata}", has_text(of));
+    let join = match (&of.mapping, &of.entity) {
+        (Some(mapping), _) => format!(
+            " JOIN {} AS m ON {} JOIN {name} AS d ON {}",
+            mapping.name,
+            is_named(&mapping.entity, "m"),
+            same(of, mapping, &id.of_row("d"))
+        ),
+        (None, Some(entity)) => format!(" JOIN {name} AS d ON {}", is_named(entity, "d")),
+        (None, None) => String::new(),
+    };
+    // Rows with one id but different texts are different chunks of it.
+    Ok(format!(
+        "SELECT f.n, f.id, f.body, f.tokens, f.distance FROM (\
+         SELECT DISTINCT ON ({id_text} {C}, {body_text} {C}) n.n::pg_catalog.int4 AS n, n.depth, n.place, {id_text} AS id, {body_text} AS body, {} AS tokens, \
+         {away} AS distance FROM ROWS FROM (pg_catalog.unnest($2), pg_catalog.unnest($3), pg_catalog.unnest($4)) WITH ORDINALITY AS n(name, depth, place, n){join}{those} \
+         ORDER BY {id_text} {C}, {body_text} {C}, n.n) AS f \
+         ORDER BY f.depth, f.distance, f.place, f.n, f.id {C}, f.body {C} LIMIT $6",
+        tokens(&counted(of), &body_text)
+    ))
+}
+
+/// The distance of a document (d) to $1, as SQL.
+fn by_distance(embedding: &DocumentColumn, distance: &Distance) -> String {
+    format!("{} {} $1::{}", embedding.of_row("d"), distance.operator, distance.type_name)
+}
+
+/// The tokens of a text, as SQL: those that are counted, else one for four characters.
+fn tokens(counted: &str, text: &str) -> String {
+    format!(
+        "COALESCE({counted}, (pg_catalog.char_length({text}) OPERATOR(pg_catalog.+) 3) OPERATOR(pg_catalog./) 4, 0)::pg_catalog.int4"
+    )
+}
+
+/// The tokens that a document's column says, as SQL. NULL, or a negative value, is not a count. A count beyond the range of integer becomes its maximum.
+fn counted(of: &Documents) -> String {
+    let integers = [pg_sys::INT2OID, pg_sys::INT4OID, pg_sys::INT8OID];
+    match of.tokens.as_ref().filter(|tokens| integers.contains(&tokens.type_oid)) {
+        Some(tokens) => format!(
+            "CASE WHEN {0} OPERATOR(pg_catalog.>=) 0 THEN LEAST({0}::pg_catalog.int8, 2147483647)::pg_catalog.int4 END",
+            tokens.of_row("d")
+        ),
+        None => "NULL::pg_catalog.int4".into(),
+    }
+}
+
+/// Whether a document, whose id is given as SQL, is that of a row of its mapping (m). The types' own comparison, or that of texts where a cast of one of
+/// the types could be an ordinary role's.
+fn same(of: &Documents, mapping: &Mapping, id: &str) -> String {
+    let document = mapping.document.of_row("m");
+    match trust::is_builtin(of.id.type_oid) && trust::is_builtin(mapping.document.type_oid) {
+        true => format!("{id} OPERATOR(pg_catalog.=) {document}"),
+        false => format!("{} {C} OPERATOR(pg_catalog.=) {}", of.id.as_text(id), mapping.document.as_text(&document)),
+    }
+}
+
+/// Whether an entity is within $2 in the trees $5 of the hierarchy $3, as SQL. Keeps the type of the column, for a plain index on it.
+fn is_within(entity: &DocumentColumn, alias: &str) -> String {
+    let value = entity.of_row(alias);
+    let value = match entity.base {
+        pg_sys::INT2OID | pg_sys::INT4OID => format!("{value}::pg_catalog.int4"),
+        pg_sys::INT8OID => format!("{value}::pg_catalog.int8"),
+        pg_sys::UUIDOID => format!("{value}::pg_catalog.uuid"),
+        _ => entity.as_text(&value),
+    };
+    format!("cftrag_internal.cft_under({value}, $2, $3, $5)")
+}
+
+/// Whether an entity is n.name, as SQL: in a form that can use a plain index on the column. Names that are no values of its type match nothing.
+fn is_named(entity: &DocumentColumn, alias: &str) -> String {
+    let value = entity.of_row(alias);
+    let matches = |pattern: &str| format!("n.name OPERATOR(pg_catalog.~) '{pattern}'");
+    match (entity.base, &entity.text_collation) {
+        (_, Some(collation)) => format!("{value} OPERATOR(pg_catalog.=) n.name COLLATE {collation}"),
+        (pg_sys::INT2OID | pg_sys::INT4OID | pg_sys::INT8OID, _) => format!(
+            "{value} OPERATOR(pg_catalog.=) CASE WHEN {} THEN CASE WHEN n.name::pg_catalog.numeric OPERATOR(pg_catalog.>=) '-9223372036854775808'::pg_catalog.numeric \
+             AND n.name::pg_catalog.numeric OPERATOR(pg_catalog.<=) '9223372036854775807'::pg_catalog.numeric THEN n.name::pg_catalog.int8 END END",
+            matches("^(0|-?[1-9][0-9]{0,18})$")
+        ),
+        (pg_sys::UUIDOID, _) => format!(
+            "{value} OPERATOR(pg_catalog.=) CASE WHEN {} THEN n.name::pg_catalog.uuid END",
+            matches("^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
+        ),
+        _ => format!("{} OPERATOR(pg_catalog.=) n.name {C}", entity.as_text(&value)),
+    }
+}
+
+/// Whether a document (d) has a text, as SQL, after AND: one without it takes no place.
+fn has_text(of: &Documents) -> String {
+    let body = of.body.as_text(&of.body.of_row("d"));
+    format!(" AND {body} {C} OPERATOR(pg_catalog.<>) ''")
+}
+
+/// Whether a document (d) has the metadata of that parameter, as SQL, after AND. 55000 if the documents have none; 42804 if the column is no jsonb: any
+/// role could have made a cast of its own type to jsonb.
+fn has_metadata(of: &Documents, parameter: usize) -> Fallible<String> {
+    let Some(metadata) = &of.metadata else { return Err(error::no_metadata(&of.shown)) };
+    if metadata.type_oid != pg_sys::JSONBOID {
+        return Err(error::metadata_is_no_jsonb(&metadata.name, &of.shown));
+    }
+    Ok(format!(" AND {} OPERATOR(pg_catalog.@>) ${parameter}", metadata.of_row("d")))
+}
