@@ -52,6 +52,24 @@ pub fn filter_is_no_object() -> ErrorReport {
     )
 }
 
+pub fn no_filter_operator(name: &str, known: &str) -> ErrorReport {
+    let name = quoted(crate::pg::encoding::encode(name).as_ref()).to_string();
+    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, format!("\"filter\" has no operator \"{name}\""))
+        .set_hint(format!("The operators are {known}."))
+}
+
+pub fn filter_operator_takes(name: &str, what: &str) -> ErrorReport {
+    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, format!("\"{name}\" in \"filter\" must be {what}"))
+}
+
+pub fn long_filter(most: usize) -> ErrorReport {
+    report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, format!("\"filter\" is longer than {most} bytes"))
+}
+
+pub fn many_conditions(most: usize) -> ErrorReport {
+    report(Code::ERRCODE_STATEMENT_TOO_COMPLEX, format!("\"filter\" has more than {most} conditions"))
+}
+
 pub fn no_entity_type() -> ErrorReport {
     report(Code::ERRCODE_DATATYPE_MISMATCH, "entities must be of type text, integer, bigint or uuid".into())
 }
@@ -181,6 +199,38 @@ pub fn no_embedding(column: &str, table: &str) -> ErrorReport {
 pub fn zero_embedding() -> ErrorReport {
     report(Code::ERRCODE_INVALID_PARAMETER_VALUE, "the embedding is zero".into())
         .set_detail("It has no direction, so no cosine distance to anything.")
+}
+
+/// The NOTICE that an entity is asked for by something else than its integer id.
+pub fn notice_no_id(name: &[u8], table: &str) {
+    let name = quoted(name);
+    report(
+        Code::ERRCODE_SUCCESSFUL_COMPLETION,
+        format!("\"{name}\" is no id: entities of table \"{table}\" are integers, and called by labels"),
+    )
+    .set_hint(format!(
+        "cft_resolve('{}') says which id it may be; cft_entities finds labels in a text.",
+        name.replace('\'', "''")
+    ))
+    .report(pgrx::PgLogLevel::NOTICE);
+}
+
+/// `column`: as SQL. `dimensions`: as the column declares them; -1 if it does not.
+pub fn notice_no_index(table: &str, column: &str, type_name: &str, dimensions: i32, rows: i64) {
+    let kind = type_name.rsplit('.').next().unwrap_or_default().trim_matches('"');
+    // pgvector's indexes hold vectors of up to 2000 dimensions, halfvecs of 4000.
+    let line = match kind {
+        "vector" if dimensions > 2000 => format!("(({column}::halfvec({dimensions})) halfvec_cosine_ops)"),
+        kind => format!("({column} {kind}_cosine_ops)"),
+    };
+    let line = if dimensions < 0 { String::new() } else { format!(": CREATE INDEX ON {table} USING hnsw {line}") };
+    report(
+        Code::ERRCODE_SUCCESSFUL_COMPLETION,
+        format!("no index serves searches of the nearest of the {rows} documents of table {table}"),
+    )
+    .set_detail("All distances are compared at each call.")
+    .set_hint(format!("Create one by pgvector's hnsw or ivfflat, of all rows{line}."))
+    .report(pgrx::PgLogLevel::NOTICE);
 }
 
 pub fn null_arguments(arguments: &str) -> ErrorReport {

@@ -176,6 +176,11 @@ BEGIN
             HINT = format('The table has the columns %s.', (SELECT string_agg(format('"%s"', a.attname), ', ' ORDER BY a.attnum) FROM pg_attribute AS a
                                                               WHERE a.attrelid = relation AND a.attnum BETWEEN 1 AND 12 AND NOT a.attisdropped));
     END IF;
+    SELECT u.c INTO missing FROM unnest(columns, roles) AS u(c, r) JOIN pg_attribute AS a ON a.attrelid = relation AND a.attname = u.c JOIN pg_type AS t ON t.oid = a.atttypid
+     WHERE u.r = 'entity' AND (t.typcategory = 'A' OR t.typname IN ('json', 'jsonb')) LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'column "%" of table % holds several entities', missing, relation USING ERRCODE = 'datatype_mismatch', HINT = 'Keep a row for each entity.';
+    END IF;
     had := cftrag_internal.cft_drop_triggers(relation, trigger_function, other);
     IF columns IS NOT NULL THEN
         -- One column may have several roles; the list names it once.
@@ -246,8 +251,12 @@ COMMENT ON FUNCTION cftrag_internal.cft_search_by(regclass, name) IS 'what text 
 
 CREATE FUNCTION cft_attach_documents(documents regclass, id name DEFAULT 'id', body name DEFAULT 'body', embedding name DEFAULT 'embedding',
     entity name DEFAULT NULL, tokens name DEFAULT NULL,
-    mapping regclass DEFAULT NULL, mapping_entity name DEFAULT 'entity', mapping_document name DEFAULT 'document_id', metadata name DEFAULT NULL, search name DEFAULT NULL)
+    mapping regclass DEFAULT NULL, mapping_entity name DEFAULT 'entity', mapping_document name DEFAULT 'document_id', metadata name DEFAULT NULL, search name DEFAULT NULL,
+    columns text[] DEFAULT NULL, sort name DEFAULT NULL)
 RETURNS void LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp AS $$
+DECLARE
+    others jsonb := (SELECT coalesce(jsonb_object_agg('column' || u.n, u.c), '{}') FROM unnest(columns) WITH ORDINALITY AS u(c, n));
+    unfit name;
 BEGIN
     IF num_nulls(documents, id, body, embedding) > 0 OR (mapping IS NOT NULL AND num_nulls(mapping_entity, mapping_document) > 0) THEN
         RAISE EXCEPTION 'documents, id, body and embedding must not be null' USING ERRCODE = 'null_value_not_allowed';
@@ -263,22 +272,30 @@ BEGIN
     END IF;
     -- Already attached like this: there is nothing to do, and no lock to wait for.
     IF (SELECT jsonb_agg(c.columns) FROM cftrag_internal.cft_columns('cftrag_internal.cft_documents()', documents) AS c WHERE c.relation = documents)
-           = jsonb_build_array(jsonb_strip_nulls(jsonb_build_object('id', id, 'body', body, 'embedding', embedding, 'entity', entity, 'tokens', tokens, 'metadata', metadata, 'search', search)))
+           = jsonb_build_array(jsonb_strip_nulls(jsonb_build_object('id', id, 'body', body, 'embedding', embedding, 'entity', entity, 'tokens', tokens, 'metadata', metadata, 'search', search, 'sort', sort) || others))
        AND (SELECT coalesce(jsonb_object_agg(c.relation::oid, c.columns), '{}') FROM cftrag_internal.cft_columns('cftrag_internal.cft_document_entities()', NULL, documents) AS c
              WHERE c.other = documents)
            = (CASE WHEN mapping IS NULL THEN '{}'
                    ELSE jsonb_build_object(mapping::oid, jsonb_build_object('entity', mapping_entity, 'document', mapping_document)) END) THEN
         RETURN;
     END IF;
-    PERFORM cftrag_internal.cft_detach_documents(documents) WHERE EXISTS (
-        SELECT FROM pg_trigger WHERE tgrelid = documents AND tgfoid = 'cftrag_internal.cft_documents()'::regprocedure);
-    PERFORM cftrag_internal.cft_set_columns(documents, NULL, 'cftrag_internal.cft_documents()', ARRAY[id, body, embedding, entity, tokens, metadata, search],
-                                        '{id,body,embedding,entity,tokens,metadata,search}');
-    PERFORM cftrag_internal.cft_distance(documents, embedding);
     IF EXISTS (SELECT FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid WHERE a.attrelid = documents AND a.attname = entity AND (t.typcategory = 'A' OR t.typname IN ('json', 'jsonb'))) THEN
         RAISE EXCEPTION 'column "%" of table % holds several entities', entity, documents USING ERRCODE = 'datatype_mismatch',
-            HINT = format('Say which entities a document is about in a table of pairs: CREATE TABLE document_entities AS SELECT %I AS document_id, %s AS entity FROM %s; SELECT cft_attach_documents(%L, mapping => ''document_entities'');',
-                          id, (SELECT format(CASE WHEN a.atttypid::regtype::text LIKE 'json%' THEN a.atttypid::regtype || '_array_elements_text(%I)' ELSE 'unnest(%I)' END, entity) FROM pg_attribute AS a WHERE a.attrelid = documents AND a.attname = entity), documents, documents);
+            HINT = format('Say which entities a document is about in a table of pairs: CREATE TABLE document_entities AS SELECT %I AS document_id, %s AS entity FROM %s; SELECT cft_attach_documents(%L, id => %L, body => %L, embedding => %L, mapping => ''document_entities'');',
+                          id, (SELECT format(CASE WHEN a.atttypid::regtype::text LIKE 'json%' THEN a.atttypid::regtype || '_array_elements_text(%I)' ELSE 'unnest(%I)' END, entity) FROM pg_attribute AS a WHERE a.attrelid = documents AND a.attname = entity), documents, documents, id, body, embedding);
+    END IF;
+    PERFORM cftrag_internal.cft_detach_documents(documents) WHERE EXISTS (
+        SELECT FROM pg_trigger WHERE tgrelid = documents AND tgfoid = 'cftrag_internal.cft_documents()'::regprocedure);
+    PERFORM cftrag_internal.cft_set_columns(documents, NULL, 'cftrag_internal.cft_documents()', ARRAY[id, body, embedding, entity, tokens, metadata, search, sort] || columns::name[],
+                                        '{id,body,embedding,entity,tokens,metadata,search,sort}' || ARRAY(SELECT 'column' || u.n FROM unnest(columns) WITH ORDINALITY AS u(c, n)));
+    PERFORM cftrag_internal.cft_distance(documents, embedding);
+    -- Types of the server's own with an order: their operators are in pg_catalog.
+    SELECT a.attname INTO unfit FROM unnest(columns || sort::text) AS u(c) JOIN pg_attribute AS a ON a.attrelid = documents AND a.attname = u.c
+     WHERE NOT cftrag_internal.cft_is_builtin(a.atttypid::regtype)
+        OR NOT EXISTS (SELECT FROM pg_type AS t, pg_opclass AS c WHERE t.oid = a.atttypid AND c.opcmethod = 403 AND c.opcdefault AND c.opcintype IN (coalesce(nullif(t.typbasetype, 0), t.oid), CASE WHEN t.typcategory = 'S' THEN 25 END)) LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION 'column "%" of table % has no order of the server''s own', unfit, documents USING ERRCODE = 'datatype_mismatch',
+            HINT = 'Filters and the order of documents take columns of the server''s own types that have an order: numbers, texts, booleans, dates, uuid.';
     END IF;
     IF tokens IS NOT NULL AND NOT EXISTS (SELECT FROM pg_attribute WHERE attrelid = documents AND attname = tokens AND atttypid IN (21, 23, 20)) THEN
         RAISE EXCEPTION 'column "%" of table % is no integer', tokens, documents USING ERRCODE = 'datatype_mismatch';
@@ -293,9 +310,10 @@ BEGIN
         -- An error here says that the two columns cannot be compared.
         EXECUTE format('SELECT FROM %s AS d JOIN %s AS m ON %s LIMIT 0', documents, mapping, cftrag_internal.cft_same(documents, id, mapping, mapping_document, 'd'));
     END IF;
+    PERFORM cftrag_internal.cft_note_index(documents);
 END $$;
-COMMENT ON FUNCTION cft_attach_documents(regclass, name, name, name, name, name, regclass, name, name, name, name) IS
-'says which columns of a table hold documents, and how they belong to entities: by a column, or by a mapping table; owner only';
+COMMENT ON FUNCTION cft_attach_documents(regclass, name, name, name, name, name, regclass, name, name, name, name, text[], name) IS
+'says which columns of a table hold documents, and how they belong to entities: by a column, or by a mapping table; owner only. columns: those that filters may name, beside the metadata. sort: the order of documents about one entity';
 
 CREATE FUNCTION cftrag_internal.cft_detach_documents(documents regclass)
 RETURNS void LANGUAGE plpgsql VOLATILE STRICT SET search_path = pg_catalog, pg_temp AS $$
@@ -542,7 +560,16 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
 AS $$ SELECT format('"%s" must not be negative, but is %s', u.argument, u.value) FROM unnest(arguments, "values") AS u(argument, value) WHERE u.value < 0 LIMIT 1 $$;
 COMMENT ON FUNCTION cftrag_internal.cft_negative(text[], bigint[]) IS 'the message of an error: which of these arguments is negative';
 
-CREATE FUNCTION cftrag_internal.cft_search_statement(documents regclass, by text, within boolean, filter boolean) RETURNS text
-LANGUAGE c STABLE STRICT PARALLEL SAFE COST 10
+CREATE FUNCTION cftrag_internal.cft_note_index(documents regclass) RETURNS void LANGUAGE c VOLATILE STRICT COST 10
+AS 'MODULE_PATHNAME', 'cft_note_index_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_note_index(regclass) IS 'a NOTICE if many documents have no index by which the nearest are found';
+
+CREATE FUNCTION cftrag_internal.cft_search_statement(documents regclass, by text, within boolean DEFAULT false, filter jsonb DEFAULT NULL) RETURNS text
+LANGUAGE c STABLE PARALLEL SAFE COST 10
 AS 'MODULE_PATHNAME', 'cft_search_statement_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_search_statement(regclass, text, boolean, boolean) IS 'the statement of a search of documents, by nearest, words, about or centroid';
+COMMENT ON FUNCTION cftrag_internal.cft_search_statement(regclass, text, boolean, jsonb) IS 'the statement of a search of documents, by nearest, words, about or centroid';
+
+CREATE FUNCTION cftrag_internal.cft_condition(documents regclass, filter jsonb, parameter integer) RETURNS TABLE(condition text, parameters text[])
+LANGUAGE c STABLE STRICT PARALLEL SAFE COST 10 ROWS 1
+AS 'MODULE_PATHNAME', 'cft_condition_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_condition(regclass, jsonb, integer) IS 'a filter of documents as a condition on a document (d), and what its parameter is';

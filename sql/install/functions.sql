@@ -89,10 +89,6 @@ COMMENT ON FUNCTION cft_context(uuid[], integer, integer, regclass, text[]) IS '
 CREATE TYPE cft_mention AS (entity text, mention text, start integer, length integer, via_alias text, label text, method text, score real);
 COMMENT ON TYPE cft_mention IS 'a row of cft_entities: an entity, where a text names it, what it is called, by which rule it was found, and how sure that is';
 
-CREATE FUNCTION cftrag_internal.cft_one(entity text, edges regclass) RETURNS text[] LANGUAGE c STABLE PARALLEL SAFE COST 1
-AS 'MODULE_PATHNAME', 'cft_one_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_one(text, regclass) IS 'an array of that entity, for a function of one that calls the function of many';
-
 CREATE FUNCTION cft_entities(question text, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, within text[] DEFAULT NULL, overlapping boolean DEFAULT false,
     match text DEFAULT NULL, narrow boolean DEFAULT false)
 RETURNS SETOF cft_mention

@@ -12,12 +12,6 @@ LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 100 SUPPORT cftrag_internal.cft_co
 AS 'MODULE_PATHNAME', 'cft_context_many_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_context(text[], integer, integer, regclass, text[]) IS 'twin of cft_context';
 
-CREATE FUNCTION cftrag_internal.cft_context_parts(entities text[], up integer, down integer, edges regclass, trees text[] DEFAULT NULL)
-RETURNS TABLE(entity text, tree text, relation text, text text)
-LANGUAGE c STABLE PARALLEL SAFE COST 200 ROWS 20
-AS 'MODULE_PATHNAME', 'cft_context_parts_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_context_parts(text[], integer, integer, regclass, text[]) IS 'twin of cft_context_parts';
-
 CREATE FUNCTION cftrag_internal.cft_entities(question text, edges regclass, trees text[] DEFAULT NULL, within text[] DEFAULT NULL, overlapping boolean DEFAULT false,
     match text DEFAULT NULL, narrow boolean DEFAULT false)
 RETURNS SETOF cft_mention

@@ -23,11 +23,22 @@ LANGUAGE c STABLE PARALLEL SAFE COST 1000 ROWS 5
 AS 'MODULE_PATHNAME', 'cft_nearest_entities_in_trees_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_nearest_entities(vector, integer, regclass, text[], text[], regclass, jsonb) IS 'cft_nearest_entities in some trees, which cft_resolve calls';
 
--- A text search query for any word of a text (of its first 100,000 characters: the size of a tsvector is limited); NULL if only stop words are left.
-CREATE FUNCTION cftrag_internal.cft_any_word(config regconfig, question text) RETURNS tsquery
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$ SELECT string_agg('''' || replace(replace(w.lexeme, E'\\', E'\\\\'), '''', '''''') || '''', ' | ')::tsquery FROM unnest(to_tsvector(config, left(question, 100000))) AS w $$;
-COMMENT ON FUNCTION cftrag_internal.cft_any_word(regconfig, text) IS 'any word of a text, as a query of text search; NULL if it has none';
+-- How frequent the most common words of a column are, as ANALYZE has found: of a column of type tsvector, or of the index on to_tsvector of one of texts. By
+-- pg_stats: who may not read the column, or does not see all rows, gets none.
+CREATE FUNCTION cftrag_internal.cft_frequencies(relation regclass, search name) RETURNS TABLE(lexeme text, frequency float8)
+LANGUAGE sql STABLE PARALLEL SAFE ROWS 1000 SET search_path = pg_catalog, pg_temp AS $$
+    SELECT e.lexeme, e.frequency::float8
+      FROM (SELECT s.most_common_elems::text::text[] AS lexemes, s.most_common_elem_freqs AS frequencies
+              FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace JOIN pg_stats AS s ON s.schemaname = n.nspname AND s.tablename = c.relname
+             WHERE s.most_common_elems IS NOT NULL AND NOT s.inherited
+               AND (c.oid = relation AND s.attname = search AND EXISTS (SELECT FROM pg_attribute AS a WHERE a.attrelid = relation AND a.attname = search AND a.atttypid = 'tsvector'::regtype)
+                    OR c.oid IN (SELECT i.indexrelid FROM pg_index AS i, pg_attribute AS a
+                                  WHERE i.indrelid = relation AND i.indisvalid AND i.indpred IS NULL AND a.attrelid = relation AND a.attname = search
+                                    AND (regexp_match(pg_get_indexdef(i.indexrelid, 1, false), '^to_tsvector[(]''[^'']+''::regconfig, (.*)[)]$'))[1] IN (quote_ident(search), '(' || quote_ident(search) || ')::text')))
+             LIMIT 1) AS z,
+           unnest(z.lexemes, z.frequencies[1:cardinality(z.lexemes)]) AS e(lexeme, frequency)
+$$;
+COMMENT ON FUNCTION cftrag_internal.cft_frequencies(regclass, name) IS 'the share of documents that have a word, for the most common words';
 
 CREATE FUNCTION cft_retrieve(question text, embedding vector, k integer DEFAULT 5, chunks integer DEFAULT NULL, up integer DEFAULT 3, down integer DEFAULT 1,
     budget integer DEFAULT NULL, mode text DEFAULT 'cft', edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, within text[] DEFAULT NULL, documents regclass DEFAULT NULL,

@@ -2,12 +2,10 @@
 
 #![expect(unsafe_code, reason = "talks to the executor directly")]
 
-use crate::call::fmgr::{Call, text_array};
-use crate::catalog::attached_table::AttachedTable;
+use crate::call::fmgr::Call;
 use crate::error::Fallible;
-use crate::serve::answer::{answer, reads_as_array, refuse_array};
+use crate::serve::answer::answer;
 use crate::serve::sink::Sink;
-use pgrx::Internal;
 use pgrx::prelude::*;
 
 /// `cft_context(entity text, up int, down int, edges regclass, trees text[])`: see sql/reference.sql for what it returns.
@@ -21,19 +19,6 @@ fn cft_context_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let rows = call.rows();
     let Some(name) = call.text(0) else { return Ok(()) };
     answer(&call, &[name], &mut Sink::Rows(rows))
-}
-
-/// `cft_one(entity text, edges regclass) -> text[]`: the entity in an array, for SQL functions that take one entity and call a function that
-/// takes many. 22023 for a constant or parameter that reads as an array.
-#[pg_extern(sql = false)]
-fn cft_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
-    let Some(name) = call.text(0) else { return Ok(Internal::from(None)) };
-    if reads_as_array(name) && call.is_given_text(0) {
-        refuse_array(&AttachedTable::open(&call, 1)?, name, Some("entities"))?;
-    }
-    Ok(Internal::from(Some(text_array(&[name]))))
 }
 
 /// `cft_context(entities text[], up int, down int, edges regclass, trees text[])`: cft_context for many entities, in the order of first occurrence.

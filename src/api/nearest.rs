@@ -5,6 +5,8 @@
 use crate::call::fmgr::{Call, text_datum};
 use crate::call::tuple::float;
 use crate::catalog::documents::Documents;
+use crate::catalog::filter::{Condition, OF_SEARCHES};
+use crate::catalog::name::display_identifier;
 use crate::catalog::registration::Functions;
 use crate::error;
 use crate::error::Fallible;
@@ -32,9 +34,10 @@ fn cft_nearest_documents(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         trees: None,
         within: call.arg(3),
         filter: call.arg(5),
+        budget: None,
     };
     let Some(of) = Documents::of(Functions::beside(call.function()), call.oid(4), true)? else { return Ok(()) };
-    wanted.check(&of)?;
+    wanted.condition(&of)?;
     let k = k(&call)?;
     wanted.nearest(&of, k, &mut Found::into(rows))
 }
@@ -55,6 +58,9 @@ fn cft_nearest_entities_in_trees(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<(
     nearest_entities(&call, call.arg(3), 4)
 }
 
+/// Documents of which comparing all takes some ten milliseconds.
+const MANY: i64 = 10_000;
+
 /// The argument k. 22004 if it is NULL, 22023 if it is negative.
 fn k(call: &Call) -> Fallible<i32> {
     let k = call.int(1).ok_or_else(|| error::null_argument("k"))?;
@@ -71,6 +77,7 @@ fn nearest_entities(call: &Call, trees: Option<pg_sys::Datum>, next: usize) -> F
         trees,
         within: call.arg(next),
         filter: call.arg(next + 2),
+        budget: None,
     };
     let k = k(call)?;
     if wanted.embedding.is_none() {
@@ -102,14 +109,16 @@ fn cft_check_dimensions(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     check_against(embedding, wanted.parse().unwrap_or(-1), column)
 }
 
-/// `cft_search_statement(documents regclass, by text, within boolean, filter boolean) -> text`: the statement of a search, for tests and for cft_rollup.
-/// `by`: nearest, nearest with ties, exactly, words, about, about by distance, centroid. STRICT. Errors: 22023, 55000, 42804.
+/// `cft_search_statement(documents regclass, by text, within boolean, filter jsonb) -> text`: the statement of a search, for tests and for cft_rollup.
+/// `by`: nearest, nearest with ties, exactly, words, about, about by distance, centroid. Errors: 22023, 55000, 42804.
 #[pg_extern(sql = false)]
 fn cft_search_statement(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<Vec<u8>>> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let Some(of) = Documents::of(Functions::beside(call.function()), call.oid(0), true)? else { return Ok(None) };
-    let (by, filter) = (call.text(1).unwrap_or_default(), call.is_true(3));
+    let by = call.text(1).unwrap_or_default();
+    let filter = call.arg(3).map(|filter| Condition::of(filter, &of, OF_SEARCHES)).transpose()?;
+    let filter = filter.as_ref().map(|filter| filter.sql.as_str());
     let search = Search { by: By::Nearest, k: 5, within: call.is_true(2), filter, how: How::First };
     let sql = match by {
         b"nearest" => search.statement(&of),
@@ -117,7 +126,7 @@ fn cft_search_statement(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<Vec
         b"exactly" => Search { how: How::Exactly, ..search }.statement(&of),
         b"words" => {
             let compared = words::compared(&of)?;
-            Search { by: By::Words(&compared.0), how: How::Ties, ..search }.statement(&of)
+            Search { by: By::Words(&compared.value), how: How::Ties, ..search }.statement(&of)
         }
         b"about" => search::about(&of, false, filter),
         b"about by distance" => search::about(&of, true, filter),
@@ -125,4 +134,38 @@ fn cft_search_statement(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<Vec
         other => return Err(error::no_such_search(other)),
     };
     sql.map(|sql| Some(encoding::encode(&sql).to_vec())) // bounded: a statement of ours
+}
+
+/// `cft_condition(documents regclass, filter jsonb, parameter int) -> (condition text, parameters text[])`: a filter as a condition on a document (d), for
+/// cft_tree_search. STRICT. Errors: 22023, 55000, 42804.
+#[pg_extern(sql = false)]
+fn cft_condition(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let rows = call.rows();
+    let (Some(filter), Some(number)) = (call.arg(1), call.int(2)) else { return Ok(()) };
+    let Some(of) = Documents::of(Functions::beside(call.function()), call.oid(0), true)? else { return Ok(()) };
+    let condition = Condition::of(filter, &of, usize::try_from(number).unwrap_or_default())?;
+    rows.add(&mut [text_datum(&encoding::encode(&condition.sql)), condition.parameter()], &mut [false, false]);
+    Ok(())
+}
+
+/// `cft_note_index(documents regclass)`: a NOTICE if the table has many documents and no index that orders them by distance. STRICT. Errors: those of
+/// cft_nearest_documents.
+#[pg_extern(sql = false)]
+fn cft_note_index(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let Some(of) = Documents::of(Functions::beside(call.function()), call.oid(0), true)? else { return Ok(()) };
+    let (rows, column, distance) = (of.rows()?, &of.embedding, &of.distance);
+    if !distance.has_index && rows >= MANY {
+        error::notice_no_index(
+            &of.shown,
+            &display_identifier(&column.name),
+            &distance.type_name,
+            column.modifier,
+            rows,
+        );
+    }
+    Ok(())
 }

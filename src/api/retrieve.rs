@@ -8,6 +8,7 @@ use crate::call::format;
 use crate::call::format::Format;
 use crate::call::tuple::float;
 use crate::call::work_memory::{Bytes, Room};
+use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::documents::Documents;
 use crate::catalog::registration::Functions;
 use crate::error;
@@ -21,7 +22,6 @@ use cftrag_methods::retrieve::budget::Source;
 use cftrag_methods::retrieve::prompt::Parts;
 use pgrx::prelude::*;
 use pgrx::{Internal, check_for_interrupts};
-use std::collections::HashSet;
 use std::ffi::CStr;
 
 /// `cft_retrieve(question text, embedding vector, k int, chunks int, up int, down int, budget int, mode text, edges regclass, trees text[], within text[],
@@ -81,12 +81,12 @@ fn asked(call: &Call, matched: usize) -> Fallible<Asked> {
             trees: call.arg(9),
             within: call.arg(10),
             filter: call.arg(matched - 1),
+            budget: call.int(6),
         },
         k,
         chunks: call.int(3),
         up,
         down,
-        budget: call.int(6),
         mode: Mode::of(mode)?,
         documents: call.oid(11),
         matching: matching(call.arg(matched))?,
@@ -142,7 +142,7 @@ fn cft_chunks_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let call = unsafe { Call::new(fcinfo) };
     let name = call.text(0);
     if let Some(name) = name.filter(|name| reads_as_array(name) && call.is_given_text(0)) {
-        refuse_array(&crate::catalog::attached_table::AttachedTable::open(&call, 4)?, name, Some("entities"))?;
+        refuse_array(&AttachedTable::open(&call, 4)?, name, Some("entities"))?;
     }
     chunks(&call, name.map(|name| vec![name]))
 }
@@ -157,11 +157,11 @@ fn chunks(call: &Call, names: Option<Vec<&[u8]>>) -> Fallible<()> {
         trees: call.arg(5),
         within: None,
         filter: None,
+        budget: None,
     };
     let Some(documents) = Documents::of(Functions::beside(call.function()), call.oid(6), true)? else { return Ok(()) };
     let reach = Reach { trees: wanted.trees, ..Reach::levels(up, down) };
-    let none = HashSet::new(); // bounded: empty
-    let found = wanted.about_all(call.function(), &documents, &names, reach, None, &none)?;
+    let found = wanted.about_all(call.function(), &documents, &names, reach, None, &[])?;
     for one in found {
         check_for_interrupts!();
         let text = |text: Option<&[u8]>| text.map_or(Ok(pg_sys::Datum::null()), text_value);

@@ -222,6 +222,15 @@ pub fn with_room_for_errors<R>(f: impl FnOnce() -> R) -> R {
     }
 }
 
+/// The text of a jsonb value.
+pub fn json_text(value: pg_sys::Datum) -> Vec<u8> {
+    // SAFETY: a jsonb value; its output function gives a C string.
+    unsafe {
+        let text = pg_sys::OidOutputFunctionCall(pg_sys::Oid::from(pg_sys::F_JSONB_OUT), value);
+        CStr::from_ptr(text).to_bytes().to_vec() // bounded: its reader's limit
+    }
+}
+
 /// How many characters these bytes are, in the server's encoding.
 pub fn characters(text: &[u8]) -> usize {
     // SAFETY: reads that many bytes.

@@ -8,7 +8,7 @@
 
 use crate::catalog::columns::collation_name;
 use crate::catalog::edges_table::EdgesTable;
-use crate::catalog::name::{full_name, quote};
+use crate::catalog::name::{display_identifier, full_name, quote};
 use crate::catalog::privileges::{is_readable, require_readable};
 use crate::catalog::registration::Functions;
 use crate::catalog::side_table::Registered;
@@ -18,7 +18,7 @@ use crate::error::Fallible;
 use crate::pg::compat::plain;
 use crate::pg::invalidation::Cached;
 use crate::pg::{compat, encoding, invalidation};
-use pgrx::pg_sys;
+use pgrx::{check_for_interrupts, pg_sys};
 use std::ffi::CStr;
 use std::rc::Rc;
 
@@ -31,6 +31,8 @@ pub struct DocumentColumn {
     pub base: pg_sys::Oid,
     /// The type's modifier: of a vector its dimensions, -1 if they are not declared.
     pub modifier: i32,
+    /// The base type as SQL.
+    pub type_name: String,
     /// Its collation as SQL, if it is of a type of strings of the server's own and the collation is deterministic.
     pub text_collation: Option<String>,
 }
@@ -55,6 +57,7 @@ impl DocumentColumn {
             type_oid: attribute.atttypid,
             base: pg_sys::Oid::from(found.type_oid),
             modifier: attribute.atttypmod,
+            type_name: type_name(pg_sys::Oid::from(found.type_oid)),
             text_collation: if is_text { collation_name(attribute.attcollation) } else { None },
         })
     }
@@ -72,6 +75,7 @@ impl DocumentColumn {
 
 /// A table that says which entities documents are about.
 pub struct Mapping {
+    pub oid: pg_sys::Oid,
     pub name: String,
     pub entity: DocumentColumn,
     pub document: DocumentColumn,
@@ -90,12 +94,17 @@ pub struct Documents {
     pub tokens: Option<DocumentColumn>,
     pub metadata: Option<DocumentColumn>,
     pub search: Option<DocumentColumn>,
+    /// The order of documents about one entity.
+    pub sort: Option<DocumentColumn>,
+    /// Columns that filters may name.
+    pub columns: Vec<DocumentColumn>,
     pub mapping: Option<Mapping>,
     pub distance: Distance,
 }
 
 /// A table of embeddings of entities.
 pub struct Embeddings {
+    pub oid: pg_sys::Oid,
     pub name: String,
     pub shown: String,
     pub entity: DocumentColumn,
@@ -108,6 +117,10 @@ pub struct Distance {
     /// The operator, and the type of its operands, as SQL.
     pub operator: String,
     pub type_name: String,
+    /// The cast of the column that an index on an expression has, as SQL; empty if there is none.
+    pub cast: String,
+    /// Whether an index orders by it.
+    pub has_index: bool,
     /// Whether it is the cosine distance.
     pub is_cosine: bool,
     /// pgvector's schema, as SQL.
@@ -125,6 +138,23 @@ thread_local! {
     static EMBEDDINGS: Cached<Key, Option<Rc<Embeddings>>> = const { Cached::new(MOST, invalidation::catalogs) };
 }
 
+/// What the catalogs say, read when the tables are locked: their columns keep their names until the transaction ends. While we wait for a lock, what was
+/// read before may change.
+fn locked<T>(ask: impl Fn() -> Fallible<T>, tables: impl Fn(&T) -> Vec<pg_sys::Oid>) -> Fallible<T> {
+    loop {
+        let found = ask()?;
+        let before = invalidation::catalogs();
+        for table in tables(&found) {
+            // One that is gone is forgotten, and not found again.
+            let _locked = EdgesTable::open(table);
+        }
+        if invalidation::catalogs() == before {
+            return Ok(found);
+        }
+        check_for_interrupts!();
+    }
+}
+
 fn key(table: pg_sys::Oid, functions: Functions) -> Key {
     // SAFETY: reads backend variables; processes invalidations.
     unsafe {
@@ -137,11 +167,8 @@ impl Documents {
     /// The table that a call names; if it names none, the only one that the caller may read and search_path shows. None if no table is attached and
     /// `needed` is false. Errors: 42P01 (not attached), 42725 (several could be meant), 42501, 42804 (no embedding).
     pub fn of(functions: Functions, named: Option<pg_sys::Oid>, needed: bool) -> Fallible<Option<Rc<Self>>> {
-        let table = match named {
-            // What cft_meant_documents gives if search_path does not show exactly one.
-            Some(pg_sys::InvalidOid) => {
-                return left_out(registration_cache::readable(functions.documents(), functions));
-            }
+        // cft_meant_documents gives 0 if search_path does not show exactly one.
+        let table = match named.filter(|named| *named != pg_sys::InvalidOid) {
             Some(table) => table,
             None => {
                 // SAFETY: a snapshot is active in every SQL function.
@@ -156,12 +183,31 @@ impl Documents {
                 }
             }
         };
-        DOCUMENTS.with(|all| all.get(key(table, functions), || read(table, functions).map(Rc::new))).map(Some)
+        let ask = || DOCUMENTS.with(|all| all.get(key(table, functions), || read(table, functions).map(Rc::new)));
+        locked(ask, |of| std::iter::once(of.oid).chain(of.mapping.as_ref().map(|mapping| mapping.oid)).collect())
+            .map(Some)
+            // The table that was found was dropped while we waited for its lock.
+            .map_err(|error| match named {
+                None if !exists(table) => error::documents_left_out(&[]),
+                _ => error,
+            })
     }
 
     /// The documents, if they are attached to entities; 55000 otherwise.
     pub fn require_entities(&self) -> Fallible<()> {
         if self.has_entities() { Ok(()) } else { Err(error::documents_without_entities(&self.shown)) }
+    }
+
+    /// About how many documents there are, as the planner counts; 0 for a view.
+    pub fn rows(&self) -> Fallible<i64> {
+        let table = EdgesTable::open(self.oid)?;
+        // SAFETY: an open relation.
+        let class = unsafe { &*(*table.rel()).rd_rel };
+        if class.relkind as u8 != pg_sys::RELKIND_RELATION {
+            return Ok(0);
+        }
+        // Never analysed: by its size, as if a document took a kilobyte.
+        Ok(if class.reltuples >= 0.0 { class.reltuples as i64 } else { (table.bytes() / 1024) as i64 })
     }
 
     pub fn has_entities(&self) -> bool {
@@ -172,8 +218,14 @@ impl Documents {
 impl Embeddings {
     /// The table of embeddings of an edges table's entities that the caller may read, if one is attached.
     pub fn of(functions: Functions, edges: pg_sys::Oid) -> Fallible<Option<Rc<Self>>> {
-        EMBEDDINGS.with(|all| all.get(key(edges, functions), || read_embeddings(edges, functions)))
+        let ask = || EMBEDDINGS.with(|all| all.get(key(edges, functions), || read_embeddings(edges, functions)));
+        locked(ask, |of| of.iter().map(|of| of.oid).collect())
     }
+}
+
+fn exists(table: pg_sys::Oid) -> bool {
+    // SAFETY: a system cache lookup; null where there is none.
+    unsafe { !pg_sys::get_rel_name(table).is_null() }
 }
 
 /// The error of a call that names none of several tables of documents, or where there is none.
@@ -207,12 +259,34 @@ fn read(oid: pg_sys::Oid, functions: Functions) -> Fallible<Documents> {
     let distance = distance(&table, &embedding)?;
     let (entity, tokens) = (column("entity"), column("tokens"));
     let (metadata, search) = (column("metadata"), column("search"));
+    let sort = column("sort");
+    let columns = (1..).map_while(|n| column(&format!("column{n}"))).collect(); // bounded: a trigger's arguments
     let mapping = belonging(oid, functions, c"cft_document_entities", |table, said| {
         let column = |role: &str| said.column(role).and_then(|name| DocumentColumn::of(table, name));
-        Some(Mapping { name: table.qualified(), entity: column("entity")?, document: column("document")? })
+        Some(Mapping {
+            oid: table.oid(),
+            name: table.qualified(),
+            entity: column("entity")?,
+            document: column("document")?,
+        })
     });
     let (name, shown) = (table.qualified(), full_name(oid));
-    Ok(Documents { oid, name, shown, id, body, embedding, entity, tokens, metadata, search, mapping, distance })
+    Ok(Documents {
+        oid,
+        name,
+        shown,
+        id,
+        body,
+        embedding,
+        entity,
+        tokens,
+        metadata,
+        search,
+        sort,
+        columns,
+        mapping,
+        distance,
+    })
 }
 
 fn read_embeddings(edges: pg_sys::Oid, functions: Functions) -> Fallible<Option<Rc<Embeddings>>> {
@@ -221,6 +295,7 @@ fn read_embeddings(edges: pg_sys::Oid, functions: Functions) -> Fallible<Option<
         let (entity, embedding) = (column("entity")?, column("embedding")?);
         let distance = distance(table, &embedding);
         Some(distance.map(|distance| Embeddings {
+            oid: table.oid(),
             name: table.qualified(),
             shown: full_name(table.oid()),
             entity,
@@ -253,22 +328,22 @@ fn belonging<T>(
     })
 }
 
-/// The distance of an embedding column: that of the first index on it which orders by one, else the cosine distance. 42804 if its type is not pgvector's.
+/// The distance of an embedding column: that of the first index on it, or on a cast of it to another type of pgvector, which orders by one; else the cosine
+/// distance. 42804 if its type is not pgvector's.
 fn distance(table: &EdgesTable, embedding: &DocumentColumn) -> Fallible<Distance> {
-    let of = embedding.type_oid;
-    // SAFETY: catalog lookups; an open relation; the syscache's tuples are released.
+    let not_embedding = || error::no_embedding(&embedding.name, &full_name(table.oid()));
+    if !is_vector(embedding.type_oid) {
+        return Err(not_embedding());
+    }
+    // SAFETY: an open relation; system cache lookups.
     unsafe {
-        let vector = pg_sys::get_extension_oid(c"vector".as_ptr(), true);
-        let is_base = pg_sys::get_typtype(of) as u8 == pg_sys::TYPTYPE_BASE;
-        let extension = pg_sys::getExtensionOfObject(pg_sys::TypeRelationId, of);
-        let not_embedding = || error::no_embedding(&embedding.name, &full_name(table.oid()));
-        if vector == pg_sys::InvalidOid || !is_base || extension != vector {
-            return Err(not_embedding());
-        }
         let indexes = pgrx::PgList::<pg_sys::Oid>::from_pg(pg_sys::RelationGetIndexList(table.rel()));
+        let ordered: Vec<_> = indexes.iter_oid().filter_map(|index| ordered_by(index, embedding)).collect(); // bounded: indexes
+        // An index on the column itself comes first.
+        let by_index = ordered.iter().find(|index| index.cast.is_none()).or(ordered.first());
+        let of = by_index.map_or(embedding.type_oid, |index| index.of);
         let schema = type_schema(of);
-        let by_index = indexes.iter_oid().find_map(|index| operator_of(index, embedding));
-        let operator = by_index.unwrap_or_else(|| {
+        let operator = by_index.map(|index| index.operator).unwrap_or_else(|| {
             let [name, of] = [pg_sys::Datum::from(c"<=>".as_ptr()), pg_sys::Datum::from(of)];
             let cache = pg_sys::SysCacheIdentifier::OPERNAMENSP as i32;
             let number = pg_sys::Anum_pg_operator_oid as pg_sys::AttrNumber;
@@ -279,14 +354,39 @@ fn distance(table: &EdgesTable, embedding: &DocumentColumn) -> Fallible<Distance
             return Err(not_embedding());
         }
         let name = encoding::decode(CStr::from_ptr(name).to_bytes());
-        let text = |text: *mut std::ffi::c_char| encoding::decode(CStr::from_ptr(text).to_bytes());
-        let schema = quote(&text(pg_sys::get_namespace_name(schema)));
+        let schema = quote(&encoding::decode(CStr::from_ptr(pg_sys::get_namespace_name(schema)).to_bytes()));
+        let type_name = type_name(of);
+        let dimensions = by_index.and_then(|index| index.cast.as_deref());
         Ok(Distance {
             operator: format!("OPERATOR({schema}.{name})"),
-            type_name: text(pg_sys::format_type_be_qualified(of)),
+            cast: dimensions.map(|dimensions| format!("::{type_name}({dimensions})")).unwrap_or_default(),
+            has_index: by_index.is_some(),
+            type_name,
             is_cosine: name == "<=>",
             schema,
         })
+    }
+}
+
+/// Whether it is a type of pgvector's: not another role's with the same name.
+fn is_vector(of: pg_sys::Oid) -> bool {
+    // SAFETY: catalog lookups.
+    unsafe {
+        let vector = pg_sys::get_extension_oid(c"vector".as_ptr(), true);
+        let is_base = pg_sys::get_typtype(of) as u8 == pg_sys::TYPTYPE_BASE;
+        vector != pg_sys::InvalidOid && is_base && pg_sys::getExtensionOfObject(pg_sys::TypeRelationId, of) == vector
+    }
+}
+
+/// A type as SQL, with its schema.
+fn type_name(of: pg_sys::Oid) -> String {
+    // SAFETY: formats a type's name, a palloc'd C string.
+    unsafe {
+        {
+            // Without a modifier: character is not character(1).
+            let flags = pg_sys::FORMAT_TYPE_TYPEMOD_GIVEN | pg_sys::FORMAT_TYPE_FORCE_QUALIFY;
+            encoding::decode(CStr::from_ptr(pg_sys::format_type_extended(of, -1, flags as u16)).to_bytes())
+        }
     }
 }
 
@@ -305,11 +405,20 @@ unsafe fn type_schema(of: pg_sys::Oid) -> pg_sys::Oid {
     }
 }
 
-/// The operator by which a valid index of all rows orders that column.
+/// An index that orders by a distance.
+struct Ordered {
+    operator: pg_sys::Oid,
+    /// The type of what is indexed.
+    of: pg_sys::Oid,
+    /// The dimensions to which the column is cast, if the index is on such an expression.
+    cast: Option<String>,
+}
+
+/// A valid index of all rows that orders that column by a distance, or a cast of it to a type of pgvector's with so many dimensions.
 ///
 /// # Safety
 /// An index's OID.
-unsafe fn operator_of(index: pg_sys::Oid, column: &DocumentColumn) -> Option<pg_sys::Oid> {
+unsafe fn ordered_by(index: pg_sys::Oid, column: &DocumentColumn) -> Option<Ordered> {
     let cache = pg_sys::SysCacheIdentifier::INDEXRELID as i32;
     // SAFETY: a system cache lookup; the tuple is released; an index has one class for each key.
     unsafe {
@@ -318,19 +427,35 @@ unsafe fn operator_of(index: pg_sys::Oid, column: &DocumentColumn) -> Option<pg_
             return None;
         }
         let form = &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_index>();
-        let is_on_it = form.indisvalid && form.indkey.values.as_slice(1) == [column.number];
+        let key = form.indkey.values.as_slice(1)[0];
+        let is_valid = form.indisvalid;
         let (mut is_whole, mut null) = (false, false);
         pg_sys::SysCacheGetAttr(cache, tuple, pg_sys::Anum_pg_index_indpred as i16, &mut is_whole);
         let classes = pg_sys::SysCacheGetAttr(cache, tuple, pg_sys::Anum_pg_index_indclass as i16, &mut null);
         let class = (*classes.cast_mut_ptr::<pg_sys::oidvector>()).values.as_slice(1)[0];
         pg_sys::ReleaseSysCache(tuple);
-        if !is_on_it || !is_whole {
+        if !is_valid || !is_whole || key != 0 && key != column.number {
             return None;
         }
+        let of = pg_sys::get_opclass_input_type(class);
         let family = pg_sys::get_opclass_family(class);
-        let operator = pg_sys::get_opfamily_member(family, column.type_oid, column.type_oid, 1);
+        let operator = pg_sys::get_opfamily_member(family, of, of, 1);
         let orders = operator != pg_sys::InvalidOid
             && pg_sys::get_op_opfamily_sortfamily(operator, family) != pg_sys::InvalidOid;
-        orders.then_some(operator)
+        if !orders || !is_vector(of) {
+            return None;
+        }
+        if key == column.number {
+            return (of == column.type_oid).then_some(Ordered { operator, of, cast: None });
+        }
+        // Nothing of an index's expression becomes SQL but a number.
+        let function = pg_sys::Oid::from(pg_sys::F_PG_GET_INDEXDEF_OID_INT4_BOOL);
+        let text = pg_sys::OidFunctionCall3Coll(function, pg_sys::InvalidOid, index.into(), 1_i32.into(), false.into());
+        let text = encoding::decode(crate::call::fmgr::text_bytes(text));
+        let named = encoding::decode(CStr::from_ptr(pg_sys::format_type_be(of)).to_bytes());
+        let start = format!("(({})::{named}(", display_identifier(&column.name));
+        let dimensions = text.strip_prefix(&start)?.strip_suffix("))")?;
+        let is_number = !dimensions.is_empty() && dimensions.bytes().all(|byte| byte.is_ascii_digit());
+        is_number.then(|| Ordered { operator, of, cast: Some(dimensions.into()) })
     }
 }

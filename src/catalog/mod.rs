@@ -11,6 +11,7 @@ pub mod column_value;
 pub mod columns;
 pub mod documents;
 pub mod edges_table;
+pub mod filter;
 pub mod name;
 pub mod pg_trigger;
 pub mod privileges;

@@ -11,6 +11,8 @@
 use crate::call::array::texts;
 use crate::call::fmgr::{Call, Rows, text_array, text_bytes, text_datum};
 use crate::call::work_memory::Room;
+use crate::catalog::documents::Documents;
+use crate::catalog::filter::Condition;
 use crate::catalog::registration::internal_function;
 use crate::catalog::statement::Statement;
 use crate::error::Fallible;
@@ -118,13 +120,21 @@ fn cft_descend(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         prune_factor: float(7, 0.0),
         beam: call.int(8).unwrap_or(1).max(1) as usize,
     };
-    let filter = call.arg(12);
+    let (documents, filter) = (call.oid(1), call.arg(12));
+    let (mut condition, mut parameter) = (filter.map(|_| "true".to_string()), None);
+    if let (Some(filter), Some(named)) = (filter, documents.filter(|named| *named != pg_sys::InvalidOid))
+        && let Some(of) = Documents::of(walker.of.functions, Some(named), true)?
+    {
+        let found = Condition::of(filter, &of, 3)?;
+        parameter = Some(found.parameter());
+        condition = Some(found.sql);
+    }
     let vector = call.argument_types()[0];
     let mut scoring = Scoring {
-        statement: scoring(walker.of.oid(), call.oid(1), filter.is_some(), (vector, embedding)),
+        statement: scoring(walker.of.oid(), documents, condition.as_deref(), (vector, embedding)),
         vector,
         embedding,
-        filter,
+        filter: parameter,
         compared: 0,
     };
     // SAFETY: SQL declares these text[].
@@ -150,18 +160,18 @@ fn cft_descend(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 fn scoring(
     edges: pg_sys::Oid,
     documents: Option<pg_sys::Oid>,
-    is_filtered: bool,
+    condition: Option<&str>,
     embedding: (pg_sys::Oid, Datum),
 ) -> Statement {
-    let types = [pg_sys::REGCLASSOID, pg_sys::REGCLASSOID, pg_sys::BOOLOID, embedding.0];
+    let types = [pg_sys::REGCLASSOID, pg_sys::REGCLASSOID, pg_sys::TEXTOID, embedding.0];
     let documents = Datum::from(documents.unwrap_or(pg_sys::InvalidOid));
-    let (edges, is_filtered) = (Datum::from(edges), Datum::from(is_filtered));
+    let (edges, condition) = (Datum::from(edges), text_datum(&encoding::encode(condition.unwrap_or_default())));
     // SAFETY: a call of the function of that name and these argument types, which never returns NULL.
     let sql = unsafe {
         let function = internal_function(c"cft_scoring", &types);
         let call = || {
             let none = pg_sys::InvalidOid;
-            pg_sys::OidFunctionCall4Coll(function, none, edges, documents, is_filtered, embedding.1)
+            pg_sys::OidFunctionCall4Coll(function, none, edges, documents, condition, embedding.1)
         };
         encoding::decode(text_bytes(error_context::with_error_context(None, call)))
     };
@@ -369,8 +379,11 @@ impl Scoring {
             return Ok(());
         }
         let array = text_array(names);
-        let values =
-            [(pg_sys::TEXTARRAYOID, Some(array)), (self.vector, Some(self.embedding)), (pg_sys::JSONBOID, self.filter)];
+        let values = [
+            (pg_sys::TEXTARRAYOID, Some(array)),
+            (self.vector, Some(self.embedding)),
+            (pg_sys::TEXTARRAYOID, self.filter),
+        ];
         // SAFETY: our own tuplestore, and a slot for its rows of a bigint and a float8; after an ERROR the abort frees
         // them.
         unsafe {

@@ -64,7 +64,7 @@ const COLUMNS: [pg_sys::Oid; 5] =
 
 impl Wanted {
     /// The documents about these distinct entities and their relatives: by depth, then by distance; at most so many, and none of `others`. Errors:
-    /// 55000 (no entities attached), those of cft_context and of [`Wanted::check`]; 53400, 53200 (memory).
+    /// 55000 (no entities attached), those of cft_context and of [`Wanted::condition`]; 53400, 53200 (memory).
     pub fn about_all(
         &self,
         function: pg_sys::Oid,
@@ -72,13 +72,14 @@ impl Wanted {
         names: &[&[u8]],
         reach: Reach,
         most: Option<usize>,
-        others: &HashSet<Key>,
+        others: &[Key],
     ) -> Fallible<Vec<About>> {
-        self.check(documents)?;
+        self.condition(documents)?;
         documents.require_entities()?;
         if let Some(embedding) = self.embedding {
             check_embedding(embedding, &documents.embedding, &documents.distance, &documents.shown)?;
         }
+        let others: HashSet<&Key> = others.iter().collect(); // bounded: those documents
         let mut room = Room::new();
         let places = self.places(function, names, reach, &mut room)?;
         // What is about the entities themselves is often enough.
@@ -96,7 +97,9 @@ impl Wanted {
             let mut found = Found::of(&COLUMNS);
             self.about(documents, arrays(some, &mut room)?, wanted, &mut found)?;
             found.each(|row| {
-                let key: Key = (row.copy(1, &mut room)?, row.copy(2, &mut room)?);
+                let tokens = row.int(3).unwrap_or_default();
+                let body = if self.reads(tokens) { row.copy(2, &mut room)? } else { None };
+                let key: Key = (row.copy(1, &mut room)?, body);
                 let is_enough = most.is_some_and(|most| all.len() >= most);
                 if is_enough || others.contains(&key) || seen.contains(&key) {
                     return Ok(());
@@ -111,7 +114,7 @@ impl Wanted {
                     relative: relative.clone(),
                     id: key.0.clone(),
                     body: key.1.clone(),
-                    tokens: row.int(3).unwrap_or_default(),
+                    tokens,
                     distance: row.float(4),
                 });
                 // Only what comes later has to know it.

@@ -4,6 +4,7 @@
 #![expect(unsafe_code, reason = "settings of another extension, the head of a vector")]
 
 use crate::catalog::documents::{Distance, DocumentColumn, Documents, Embeddings};
+use crate::catalog::filter::{Condition, OF_SEARCHES};
 use crate::catalog::name::display_identifier;
 use crate::error;
 use crate::error::Fallible;
@@ -30,6 +31,8 @@ pub struct Wanted {
     pub within: Option<pg_sys::Datum>,
     /// A value of type jsonb.
     pub filter: Option<pg_sys::Datum>,
+    /// Texts of more tokens are not read.
+    pub budget: Option<i32>,
 }
 
 /// The columns of a search's result.
@@ -37,14 +40,23 @@ pub const COLUMNS: [pg_sys::Oid; 5] =
     [pg_sys::TEXTOID, pg_sys::TEXTOID, pg_sys::TEXTOID, pg_sys::INT4OID, pg_sys::FLOAT8OID];
 
 impl Wanted {
-    fn values(&self, query: Option<pg_sys::Datum>) -> [Value; 6] {
+    /// Whether a text of so many tokens is read.
+    pub fn reads(&self, tokens: i32) -> bool {
+        self.budget.is_none_or(|budget| tokens <= budget)
+    }
+
+    /// The condition of the filter, if there is one. Errors: those of [`Condition::of`].
+    pub fn condition(&self, of: &Documents) -> Fallible<Option<Condition>> {
+        self.filter.map(|filter| Condition::of(filter, of, OF_SEARCHES)).transpose()
+    }
+
+    pub fn values(&self, filter: Option<&Condition>) -> [Value; 5] {
         [
             (self.vector, self.embedding),
             (pg_sys::TEXTARRAYOID, self.within),
             (pg_sys::REGCLASSOID, self.edges.map(pg_sys::Datum::from)),
-            (pg_sys::JSONBOID, self.filter),
+            (pg_sys::TEXTARRAYOID, filter.map(Condition::parameter)),
             (pg_sys::TEXTARRAYOID, self.trees),
-            (pg_sys::TSQUERYOID, query),
         ]
     }
 
@@ -52,38 +64,32 @@ impl Wanted {
         self.within.is_some() || self.filter.is_some()
     }
 
-    fn search<'s>(&self, by: By<'s>, k: i32) -> Search<'s> {
-        Search { by, k, within: self.within.is_some(), filter: self.filter.is_some(), how: How::First }
-    }
-
-    /// Checks the arguments that a search of these documents depends on. Errors: 22023 (a filter that is no object), 55000, 42804.
-    pub fn check(&self, of: &Documents) -> Fallible<()> {
-        if let Some(filter) = self.filter {
-            if !is_object(filter) {
-                return Err(error::filter_is_no_object());
-            }
-            // Written for its errors.
-            self.search(By::Nearest, 0).statement(of)?;
+    pub fn search<'s>(&self, by: By<'s>, k: i32, filter: Option<&'s Condition>) -> Search<'s> {
+        Search {
+            by,
+            k,
+            within: self.within.is_some(),
+            filter: filter.map(|filter| filter.sql.as_str()),
+            how: How::First,
         }
-        Ok(())
     }
 
-    /// Finds the `k` nearest documents: id, entity, body, tokens, distance. Without an embedding there are none. Errors: those of [`Wanted::check`];
-    /// 22000 (dimensions).
+    /// Finds the `k` nearest documents: id, entity, body, tokens, distance. Without an embedding there are none. Errors: those of
+    /// [`Wanted::condition`]; 22000 (dimensions), 22023 (a zero vector).
     pub fn nearest(&self, of: &Documents, k: i32, found: &mut Found) -> Fallible<()> {
-        self.check(of)?;
+        let filter = self.condition(of)?;
         let Some(embedding) = self.embedding else { return Ok(()) };
         check_embedding(embedding, &of.embedding, &of.distance, &of.shown)?;
-        let search = self.search(By::Nearest, k);
-        self.find(search, &self.values(None)[..], found, |search| search.statement(of))
+        let search = self.search(By::Nearest, k, filter.as_ref());
+        self.find(search, &self.values(filter.as_ref()), found, |search| search.statement(of))
     }
 
     /// Finds the `k` entities whose embeddings are nearest: entity, distance.
     pub fn nearest_embeddings(&self, of: &Embeddings, k: i32, found: &mut Found) -> Fallible<()> {
         let Some(embedding) = self.embedding else { return Ok(()) };
         check_embedding(embedding, &of.embedding, &of.distance, &of.shown)?;
-        let search = Search { filter: false, ..self.search(By::Nearest, k) };
-        self.find(search, &self.values(None)[..], found, |search| Ok(search.of_entities(of)))
+        let search = self.search(By::Nearest, k, None);
+        self.find(search, &self.values(None), found, |search| Ok(search.of_entities(of)))
     }
 
     /// Runs a search of the nearest, as far as it has to go.
@@ -115,19 +121,6 @@ impl Wanted {
         Ok(())
     }
 
-    /// Finds the `k` documents that have the most words of a query, by ts_rank. `value`: what text search compares.
-    pub fn by_words(
-        &self,
-        of: &Documents,
-        k: i32,
-        (value, query): (&str, Option<pg_sys::Datum>),
-        found: &mut Found,
-    ) -> Fallible<()> {
-        let search = Search { how: How::Ties, ..self.search(By::Words(value), k) };
-        found.run(&search.statement(of)?, Planning::Custom, &self.values(query));
-        Ok(())
-    }
-
     /// Finds the documents about entities, at most so many: the number of the entity, id, body, tokens, distance.
     pub fn about(
         &self,
@@ -136,13 +129,14 @@ impl Wanted {
         most: Option<i64>,
         found: &mut Found,
     ) -> Fallible<()> {
-        let sql = search::about(of, self.embedding.is_some(), self.filter.is_some())?;
+        let filter = self.condition(of)?;
+        let sql = search::about(of, self.embedding.is_some(), filter.as_ref().map(|filter| filter.sql.as_str()))?;
         let values = [
             (self.vector, self.embedding),
             (pg_sys::TEXTARRAYOID, Some(names)),
             (pg_sys::INT4ARRAYOID, Some(depths)),
+            (pg_sys::TEXTARRAYOID, filter.as_ref().map(Condition::parameter)),
             (pg_sys::INT4ARRAYOID, Some(places)),
-            (pg_sys::JSONBOID, self.filter),
             (pg_sys::INT8OID, most.map(pg_sys::Datum::from)),
         ];
         found.run(&sql, Planning::Auto, &values);
@@ -166,14 +160,17 @@ fn dimensions(embedding: pg_sys::Datum) -> i16 {
     }
 }
 
-/// Whether all elements of a vector are zero.
-fn is_zero(embedding: pg_sys::Datum) -> bool {
+/// Whether all elements of a vector are zero, or would be in a column of that type.
+fn is_zero(embedding: pg_sys::Datum, type_name: &str) -> bool {
+    /// Half of the smallest halfvec's element, which is rounded to zero.
+    const HALF: f32 = 2.980_232_2e-8;
+    let least = if type_name.ends_with("halfvec") { HALF } else { 0.0 };
     let count = usize::try_from(dimensions(embedding)).unwrap_or_default();
     // SAFETY: as in `dimensions`; behind them are two bytes, then as many elements.
     unsafe {
         let value = pg_sys::pg_detoast_datum(embedding.cast_mut_ptr());
         let first = pgrx::vardata_any(value).cast::<u8>().add(4).cast::<f32>();
-        (0..count).all(|n| first.add(n).read_unaligned() == 0.0)
+        (0..count).all(|n| first.add(n).read_unaligned().abs() <= least)
     }
 }
 
@@ -185,17 +182,7 @@ pub fn check_embedding(
     table: &str,
 ) -> Fallible<()> {
     check_against(embedding, column.modifier, &format!("{table}.{}", display_identifier(&column.name)))?;
-    if distance.is_cosine && is_zero(embedding) { Err(error::zero_embedding()) } else { Ok(()) }
-}
-
-/// Whether a jsonb is an object.
-fn is_object(filter: pg_sys::Datum) -> bool {
-    // SAFETY: SQL declares the argument jsonb, which begins with its root's header (utils/jsonb.h).
-    unsafe {
-        let value = pg_sys::pg_detoast_datum(filter.cast_mut_ptr());
-        let header = pgrx::vardata_any(value).cast::<u32>().read_unaligned();
-        header & pg_sys::JB_FOBJECT != 0
-    }
+    if distance.is_cosine && is_zero(embedding, &distance.type_name) { Err(error::zero_embedding()) } else { Ok(()) }
 }
 
 /// Runs a search with iterative index scans, which continue until they have enough rows.

@@ -108,12 +108,6 @@ impl Row {
         self.get(n).map(|value| value.value() as i32)
     }
 
-    /// A copy of a value passed by reference.
-    pub fn copied(&self, n: usize) -> Option<pg_sys::Datum> {
-        // SAFETY: a varlena value.
-        self.get(n).map(|value| unsafe { pg_sys::Datum::from(pg_sys::pg_detoast_datum_copy(value.cast_mut_ptr())) })
-    }
-
     /// A column of type double precision.
     pub fn float(&self, n: usize) -> Option<f64> {
         self.get(n).map(|value| f64::from_bits(value.value() as u64))

@@ -8,6 +8,7 @@ use crate::catalog::registration::Functions;
 use crate::error;
 use crate::error::Fallible;
 use crate::guc::Match;
+use crate::pg::interrupt::check_interrupts;
 use crate::retrieve::about::{Key, Related};
 use crate::retrieve::documents::{COLUMNS, Wanted};
 use crate::retrieve::found::{Found, Row};
@@ -16,9 +17,10 @@ use crate::retrieve::hierarchy::Hierarchy;
 use crate::retrieve::mentioned::first_mentions;
 use crate::serve::asked::{Question, Reach};
 use crate::serve::labels::Labels;
+use cftrag_core::Interruptible;
 use cftrag_methods::retrieve::budget::Source;
 use cftrag_methods::retrieve::{budget, fuse};
-use pgrx::pg_sys;
+use pgrx::{check_for_interrupts, pg_sys};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -66,7 +68,6 @@ pub struct Asked {
     pub chunks: Option<i32>,
     pub up: i32,
     pub down: i32,
-    pub budget: Option<i32>,
     pub mode: Mode,
     pub documents: Option<pg_sys::Oid>,
     pub matching: Match,
@@ -101,6 +102,7 @@ struct Document {
     distance: Option<f64>,
     /// The lists that have it, and its places there.
     lists: Vec<(&'static str, u32)>,
+    score: u64,
 }
 
 impl Document {
@@ -133,80 +135,13 @@ pub fn gather(asked: &Asked) -> Fallible<Vec<Line>> {
         Some(documents) if asked.mode == Mode::Hybrid => fused(asked, documents, about.is_some(), &names, &told)?,
         Some(documents) => nearest(asked, documents)?,
     };
-    let most = usize::try_from(asked.chunks.unwrap_or(asked.k)).unwrap_or_default();
-    let mut lines = Vec::new();
-    let mut room = Room::new();
-    let mut near_keys = HashSet::new(); // bounded: `room` has it
-    if about.is_some() && most > 0 && !told.is_empty() {
-        for one in &near {
-            room.take(EACH + one.bytes())?;
-            near_keys.insert((one.id.clone(), one.body.clone()));
-        }
+    let mut lines = Lines::default();
+    let others = lines.of_documents(asked, near)?;
+    lines.of_sentences(&hierarchy, &named)?;
+    if let Some(documents) = about {
+        lines.of_chunks(asked, documents, &named, &told, &others)?;
     }
-    let count = near.len();
-    for (document, rank) in near.into_iter().zip(1..) {
-        let why = match asked.mode {
-            Mode::Hybrid => {
-                let lists: Vec<_> = document.lists.iter().map(|(list, place)| format!("{list} {place}")).collect(); // bounded: three
-                format!("number {rank} of {count} by reciprocal rank: {}", lists.join(", "))
-            }
-            _ if (count as i64) < i64::from(asked.k) => {
-                format!("number {rank} of the {count} documents that can be compared")
-            }
-            _ => format!("number {rank} of the {count} nearest documents"),
-        };
-        room.take(EACH)?;
-        lines.push(Line {
-            source: Source::Document,
-            entity: document.entity,
-            document: document.id,
-            rank,
-            distance: document.distance,
-            text: document.body,
-            tokens: document.tokens,
-            why: why.into_bytes(),
-        });
-    }
-    for (sentence, rank) in hierarchy.sentences.iter().zip(1..) {
-        let Named { entity, why, .. } = &named[sentence.of];
-        room.take(EACH + entity.len() + why.len() + sentence.text.len())?;
-        lines.push(Line {
-            source: Source::Hierarchy,
-            entity: Some(entity.clone()),
-            document: None,
-            rank,
-            distance: None,
-            text: None,
-            tokens: sentence.tokens() as i32,
-            why: why.clone(),
-        });
-    }
-    if let (Some(documents), 1.., false) = (about, most, told.is_empty()) {
-        let told_names: Vec<&[u8]> = told.iter().map(|&n| names[n]).collect(); // bounded: the names
-        let found =
-            asked.wanted.about_all(asked.function, documents, &told_names, asked.reach(), Some(most), &near_keys)?;
-        for (one, rank) in found.into_iter().zip(1..) {
-            let Named { called, why: mentioned, .. } = &named[told[one.of]];
-            let about = match one.related {
-                Related::Itself => "about",
-                Related::Ancestor => "about an ancestor of",
-                Related::Descendant => "about a descendant of",
-            };
-            let depth = if one.depth == 0 { String::new() } else { format!(" (depth {})", one.depth) };
-            let why = [about.as_bytes(), b" \"", called, b"\"", depth.as_bytes(), b", ", mentioned].concat();
-            room.take(EACH + why.len())?;
-            lines.push(Line {
-                source: Source::Chunk,
-                entity: Some(one.relative),
-                document: one.id,
-                rank,
-                distance: one.distance,
-                text: one.body,
-                tokens: one.tokens,
-                why,
-            });
-        }
-    }
+    let (mut lines, count) = (lines.all, others.len());
     let taken = within_budget(asked, &lines, count, &mut hierarchy, &named);
     for (n, sentence) in hierarchy.sentences.into_iter().enumerate() {
         let line = &mut lines[count + n];
@@ -220,6 +155,107 @@ pub fn gather(asked: &Asked) -> Fallible<Vec<Line>> {
     Ok(lines)
 }
 
+/// Rows that are being gathered.
+#[derive(Default)]
+struct Lines {
+    all: Vec<Line>,
+    room: Room,
+}
+
+impl Lines {
+    /// Adds the documents; returns their keys, in order.
+    fn of_documents(&mut self, asked: &Asked, documents: Vec<Document>) -> Fallible<Vec<Key>> {
+        let (count, mut keys) = (documents.len(), Vec::new());
+        for (document, rank) in documents.into_iter().zip(1..) {
+            check_for_interrupts!();
+            let why = match asked.mode {
+                Mode::Hybrid => {
+                    let each = document.lists.iter().map(|(list, place)| format!("{list} {place}"));
+                    let lists: Vec<_> = each.collect(); // bounded: three
+                    format!("number {rank} of {count} by reciprocal rank: {}", lists.join(", "))
+                }
+                _ if (count as i64) < i64::from(asked.k) => {
+                    format!("number {rank} of the {count} documents that can be compared")
+                }
+                _ => format!("number {rank} of the {count} nearest documents"),
+            };
+            self.room.take(2 * EACH + document.bytes())?;
+            keys.push((document.id.clone(), document.body.clone()));
+            self.all.push(Line {
+                source: Source::Document,
+                entity: document.entity,
+                document: document.id,
+                rank,
+                distance: document.distance,
+                text: document.body,
+                tokens: document.tokens,
+                why: why.into_bytes(),
+            });
+        }
+        Ok(keys)
+    }
+
+    /// Adds the sentences, without their texts, which a budget may shorten.
+    fn of_sentences(&mut self, hierarchy: &Hierarchy, named: &[Named]) -> Fallible<()> {
+        for (sentence, rank) in hierarchy.sentences.iter().zip(1..) {
+            check_for_interrupts!();
+            let Named { entity, why, .. } = &named[sentence.of];
+            self.room.take(EACH + entity.len() + why.len() + sentence.text.len())?;
+            self.all.push(Line {
+                source: Source::Hierarchy,
+                entity: Some(entity.clone()),
+                document: None,
+                rank,
+                distance: None,
+                text: None,
+                tokens: sentence.tokens() as i32,
+                why: why.clone(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Adds the chunks: documents about the entities of these numbers and their relatives, but none of `others`.
+    fn of_chunks(
+        &mut self,
+        asked: &Asked,
+        documents: &Documents,
+        named: &[Named],
+        told: &[usize],
+        others: &[Key],
+    ) -> Fallible<()> {
+        let most = usize::try_from(asked.chunks.unwrap_or(asked.k)).unwrap_or_default();
+        if most == 0 || told.is_empty() {
+            return Ok(());
+        }
+        let names: Vec<&[u8]> = told.iter().map(|&n| named[n].entity.as_slice()).collect(); // bounded: the names
+        let found = asked.wanted.about_all(asked.function, documents, &names, asked.reach(), Some(most), others)?;
+        for (one, rank) in found.into_iter().zip(1..) {
+            check_for_interrupts!();
+            let Named { called, why: mentioned, .. } = &named[told[one.of]];
+            let about = match one.related {
+                Related::Itself => "about",
+                Related::Ancestor => "about an ancestor of",
+                Related::Descendant => "about a descendant of",
+            };
+            let depth = if one.depth == 0 { String::new() } else { format!(" (depth {})", one.depth) };
+            let why = [about.as_bytes(), b" \"", called, b"\"", depth.as_bytes(), b", ", mentioned].concat();
+            self.room.take(EACH + why.len())?;
+            self.all.push(Line {
+                source: Source::Chunk,
+                entity: Some(one.relative),
+                document: one.id,
+                rank,
+                distance: one.distance,
+                text: one.body,
+                tokens: one.tokens,
+                why,
+            });
+        }
+        Ok(())
+    }
+}
+
 /// Which lines fit the budget, if there is one. Of the sentences, which are the lines from `first` on, those that do not fit are shortened.
 fn within_budget(
     asked: &Asked,
@@ -230,7 +266,7 @@ fn within_budget(
 ) -> Option<Vec<bool>> {
     /// Characters of a sentence besides the entity's label, at least.
     const LEAST: usize = 40;
-    let budget = asked.budget?;
+    let budget = asked.wanted.budget?;
     let items: Vec<budget::Item> =
         lines.iter().map(|line| (line.source, line.rank as u32, line.tokens as usize)).collect(); // bounded: the lines
     let cut = |n: usize, room: usize| {
@@ -242,8 +278,9 @@ fn within_budget(
 }
 
 fn check(asked: &Asked) -> Fallible<()> {
-    let Asked { k, up, down, budget, chunks, .. } = *asked;
-    let all = [("k", Some(k)), ("up", Some(up)), ("down", Some(down)), ("budget", budget), ("chunks", chunks)];
+    let Asked { k, up, down, chunks, .. } = *asked;
+    let all =
+        [("k", Some(k)), ("up", Some(up)), ("down", Some(down)), ("budget", asked.wanted.budget), ("chunks", chunks)];
     let negative =
         all.into_iter().find_map(|(argument, value)| value.filter(|value| *value < 0).map(|value| (argument, value)));
     negative.map_or(Ok(()), |(argument, value)| Err(error::negative(argument, value)))
@@ -313,7 +350,7 @@ fn hierarchy_of(asked: &Asked, names: &[&[u8]]) -> Fallible<(Hierarchy, Vec<bool
     if names.is_empty() {
         return Ok((Hierarchy::default(), all()));
     }
-    let (of, can_cut) = (asked.of_hierarchy(), asked.budget.is_some());
+    let (of, can_cut) = (asked.of_hierarchy(), asked.wanted.budget.is_some());
     let mut hierarchy = match asked.mode {
         Mode::Text => Hierarchy::default(),
         Mode::Cft | Mode::Hybrid | Mode::AnnTree => Hierarchy::of(of, names, can_cut)?,
@@ -327,11 +364,13 @@ fn hierarchy_of(asked: &Asked, names: &[&[u8]]) -> Fallible<(Hierarchy, Vec<bool
     Ok((hierarchy, told))
 }
 
-/// Reads a document that a search has found.
-fn document(row: &Row, room: &mut Room) -> Fallible<Document> {
+/// Reads a document that a search has found; without its text, if that can never fit the budget.
+fn document(asked: &Asked, row: &Row, room: &mut Room) -> Fallible<Document> {
     room.take(EACH)?;
-    let (id, entity, body) = (row.copy(0, room)?, row.copy(1, room)?, row.copy(2, room)?);
-    Ok(Document { id, entity, body, tokens: row.int(3).unwrap_or_default(), distance: row.float(4), lists: Vec::new() })
+    let tokens = row.int(3).unwrap_or_default();
+    let (id, entity) = (row.copy(0, room)?, row.copy(1, room)?);
+    let body = if asked.wanted.reads(tokens) { row.copy(2, room)? } else { None };
+    Ok(Document { id, entity, body, tokens, distance: row.float(4), lists: Vec::new(), score: 0 })
 }
 
 /// The nearest documents.
@@ -339,7 +378,7 @@ fn nearest(asked: &Asked, documents: &Documents) -> Fallible<Vec<Document>> {
     let (mut found, mut all, mut room) = (Found::of(&COLUMNS), Vec::new(), Room::new());
     asked.wanted.nearest(documents, asked.k, &mut found)?;
     found.each(|row| {
-        all.push(document(row, &mut room)?);
+        all.push(document(asked, row, &mut room)?);
         Ok(())
     })?;
     Ok(all)
@@ -378,7 +417,7 @@ fn fused(
     let mut place = 0;
     found.each(|row| {
         place += 1;
-        add("nearest", place, document(row, &mut room)?)
+        add("nearest", place, document(asked, row, &mut room)?)
     })?;
     if let Some(question) = asked.question {
         let mut found = Found::of(&COLUMNS);
@@ -386,22 +425,17 @@ fn fused(
         let mut place = 0;
         found.each(|row| {
             place += 1;
-            add("words", place, document(row, &mut room)?)
+            add("words", place, document(asked, row, &mut room)?)
         })?;
     } else {
         crate::retrieve::words::require(documents)?;
     }
     if has_entities && !told.is_empty() {
         let told: Vec<&[u8]> = told.iter().map(|&n| names[n]).collect(); // bounded: the names
-        let about = asked.wanted.about_all(
-            asked.function,
-            documents,
-            &told,
-            asked.reach(),
-            Some(most as usize),
-            &HashSet::new(), // bounded: empty
-        )?;
+        let about =
+            asked.wanted.about_all(asked.function, documents, &told, asked.reach(), Some(most as usize), &[])?;
         for (one, place) in about.into_iter().zip(1..) {
+            check_for_interrupts!();
             let one = Document {
                 id: one.id,
                 entity: Some(one.relative),
@@ -409,13 +443,17 @@ fn fused(
                 tokens: one.tokens,
                 distance: one.distance,
                 lists: Vec::new(),
+                score: 0,
             };
             add("hierarchy", place, one)?;
         }
     }
-    let score = |one: &Document| fuse::score(one.lists.iter().map(|(_, place)| *place));
-    all.sort_by(|a, b| {
-        score(b).cmp(&score(a)).then_with(|| in_order(&a.id, &b.id)).then_with(|| in_order(&a.body, &b.body))
+    all.iter_mut().for_each(|one| one.score = fuse::score(one.lists.iter().map(|(_, place)| *place)));
+    let mut check_interrupts = check_interrupts;
+    Interruptible::new(&mut check_interrupts).sort_with(&mut all, |a, b, work| {
+        work.step();
+        let by_score = b.score.cmp(&a.score);
+        by_score.then_with(|| in_order(&a.id, &b.id)).then_with(|| in_order(&a.body, &b.body))
     });
     all.truncate(usize::try_from(asked.k).unwrap_or_default());
     Ok(all)

@@ -1,12 +1,12 @@
 //! The searches of a table of documents, as statements.
 //!
 //! Every table, type, function and operator is named with its schema: the statements run under the caller's search_path. Parameters: $1 an embedding,
-//! $2 the entities to search within, $3 the edges table, $4 metadata, $5 trees, $6 a query of text search. Names come from the catalogs; no text of
+//! $2 the entities to search within, $3 the edges table, $4 what a filter compares with, $5 trees; of words $6 any of the rare ones, as a query of text search, $7 text[] each as a query,
+//! $8 float8[] their weights, $9 any of them. Names come from the catalogs; no text of
 //! the caller becomes SQL.
 
 use crate::catalog::documents::{Distance, DocumentColumn, Documents, Embeddings, Mapping};
 use crate::catalog::trust;
-use crate::error;
 use crate::error::Fallible;
 use pgrx::pg_sys;
 
@@ -24,9 +24,10 @@ pub enum By<'s> {
 pub struct Search<'s> {
     pub by: By<'s>,
     pub k: i32,
-    /// Only documents about some entities, or with some metadata.
+    /// Only documents about some entities.
     pub within: bool,
-    pub filter: bool,
+    /// Only documents for which this holds.
+    pub filter: Option<&'s str>,
     pub how: How,
 }
 
@@ -59,20 +60,27 @@ const C: &str = "COLLATE pg_catalog.\"C\"";
 
 impl Search<'_> {
     /// The statement: id, entity, body, tokens and distance of each document, the best first; ties are broken by id and body. Errors: 55000 (no
-    /// entities, no metadata), 42804 (metadata that is no jsonb).
+    /// entities).
     pub fn statement(&self, of: &Documents) -> Fallible<String> {
         let Documents { name: table, id, body, embedding, distance, .. } = of;
         let (conditions, of_mapping) = self.conditions(of)?;
         let away = by_distance(embedding, distance);
         // (ORDER BY distance, id would not use an index.)
         let order = match (self.by, self.how) {
-            (By::Words(value), _) => format!("pg_catalog.ts_rank({value}, $6) DESC"),
+            (By::Words(_), _) => "score DESC, among DESC".into(),
             // "+ 0" keeps the planner from using an index.
             (By::Nearest, How::Exactly | How::ExactlyTies) => format!("({away}) OPERATOR(pg_catalog.+) 0"),
             (By::Nearest, _) => away.clone(),
         };
         let (score, first) = match self.by {
-            By::Words(value) => (format!(", pg_catalog.ts_rank({value}, $6) AS score"), "n.score DESC"),
+            // How near the words are to each other, and how many, decides between documents that have the same ones.
+            By::Words(value) => (
+                format!(
+                    ", (SELECT pg_catalog.sum(w.weight) FROM ROWS FROM (pg_catalog.unnest($7::pg_catalog.tsquery[]), pg_catalog.unnest($8::pg_catalog.float8[])) AS w(query, weight) \
+                     WHERE {value} OPERATOR(pg_catalog.@@) w.query) AS score, pg_catalog.ts_rank({value}, $9::pg_catalog.tsquery) AS among"
+                ),
+                "n.score DESC, n.among DESC",
+            ),
             By::Nearest => (String::new(), "n.distance"),
         };
         let is_there = match self.by {
@@ -127,7 +135,7 @@ impl Search<'_> {
     fn conditions(&self, of: &Documents) -> Fallible<(String, String)> {
         let (mut those, mut of_mapping) = (String::new(), String::new());
         if let By::Words(value) = self.by {
-            those += &format!(" AND {value} OPERATOR(pg_catalog.@@) $6");
+            those += &format!(" AND {value} OPERATOR(pg_catalog.@@) $6::pg_catalog.tsquery");
         }
         if self.within {
             of.require_entities()?;
@@ -141,8 +149,8 @@ impl Search<'_> {
                 (None, None) => {}
             }
         }
-        if self.filter {
-            those += &has_metadata(of, 4)?;
+        if let Some(filter) = self.filter {
+            those += &format!(" AND {filter}");
         }
         Ok((those, of_mapping))
     }
@@ -153,7 +161,7 @@ impl Search<'_> {
     fn at_most(&self) -> String {
         let k = i64::from(self.k);
         let bound = |rows: i64| {
-            let is_bounded = self.within || self.filter || self.by != By::Nearest;
+            let is_bounded = self.within || self.filter.is_some() || self.by != By::Nearest;
             if is_bounded { format!("(SELECT {rows})") } else { rows.to_string() }
         };
         match self.how.has_ties() {
@@ -198,17 +206,18 @@ impl Search<'_> {
     }
 }
 
-/// The statement for the documents about entities ($2 text[], in the order of preference, with $3 int[] depths and $4 int[] places): the number of the
-/// entity, id, body, tokens and distance of each document, once, with the first of its entities. $1 is an embedding, $5 metadata, $6 the most rows.
+/// The statement for the documents about entities ($2 text[], in the order of preference, with $3 int[] depths and $5 int[] places): the number of the
+/// entity, id, body, tokens and distance of each document, once, with the first of its entities. $1 is an embedding, $4 what the filter compares with, $6 the most rows.
 /// `by_distance`: whether documents of one depth come in the order of their distances. Errors: 55000, 42804.
-pub fn about(of: &Documents, by_distance: bool, filter: bool) -> Fallible<String> {
+pub fn about(of: &Documents, by_distance: bool, filter: Option<&str>) -> Fallible<String> {
     of.require_entities()?;
     let Documents { name, id, body, .. } = of;
+    let sort = of.sort.as_ref().map_or("NULL::pg_catalog.int4".into(), |sort| sort.of_row("d"));
     let (id_text, body_text) = (id.as_text(&id.of_row("d")), body.as_text(&body.of_row("d")));
     let away =
         if by_distance { self::by_distance(&of.embedding, &of.distance) } else { "NULL::pg_catalog.float8".into() };
-    let metadata = if filter { has_metadata(of, 5)? } else { String::new() };
-    let those = format!(" WHERE true{}{metadata}", has_text(of));
+    let filter = filter.map(|filter| format!(" AND {filter}")).unwrap_or_default();
+    let those = format!(" WHERE true{}{filter}", has_text(of));
     let join = match (&of.mapping, &of.entity) {
         (Some(mapping), _) => format!(
             " JOIN {} AS m ON {} JOIN {name} AS d ON {}",
@@ -223,16 +232,16 @@ pub fn about(of: &Documents, by_distance: bool, filter: bool) -> Fallible<String
     Ok(format!(
         "SELECT f.n, f.id, f.body, f.tokens, f.distance FROM (\
          SELECT DISTINCT ON ({id_text} {C}, {body_text} {C}) n.n::pg_catalog.int4 AS n, n.depth, n.place, {id_text} AS id, {body_text} AS body, {} AS tokens, \
-         {away} AS distance FROM ROWS FROM (pg_catalog.unnest($2), pg_catalog.unnest($3), pg_catalog.unnest($4)) WITH ORDINALITY AS n(name, depth, place, n){join}{those} \
+         {away} AS distance, {sort} AS sort FROM ROWS FROM (pg_catalog.unnest($2), pg_catalog.unnest($3), pg_catalog.unnest($5)) WITH ORDINALITY AS n(name, depth, place, n){join}{those} \
          ORDER BY {id_text} {C}, {body_text} {C}, n.n) AS f \
-         ORDER BY f.depth, f.distance, f.place, f.n, f.id {C}, f.body {C} LIMIT $6",
+         ORDER BY f.depth, f.distance, f.place, f.n, f.sort, f.id {C}, f.body {C} LIMIT $6",
         tokens(&counted(of), &body_text)
     ))
 }
 
 /// The distance of a document (d) to $1, as SQL.
 fn by_distance(embedding: &DocumentColumn, distance: &Distance) -> String {
-    format!("{} {} $1::{}", embedding.of_row("d"), distance.operator, distance.type_name)
+    format!("{}{} {} $1::{}", embedding.of_row("d"), distance.cast, distance.operator, distance.type_name)
 }
 
 /// The tokens of a text, as SQL: those that are counted, else one for four characters.
@@ -299,14 +308,4 @@ fn is_named(entity: &DocumentColumn, alias: &str) -> String {
 fn has_text(of: &Documents) -> String {
     let body = of.body.as_text(&of.body.of_row("d"));
     format!(" AND {body} {C} OPERATOR(pg_catalog.<>) ''")
-}
-
-/// Whether a document (d) has the metadata of that parameter, as SQL, after AND. 55000 if the documents have none; 42804 if the column is no jsonb: any
-/// role could have made a cast of its own type to jsonb.
-fn has_metadata(of: &Documents, parameter: usize) -> Fallible<String> {
-    let Some(metadata) = &of.metadata else { return Err(error::no_metadata(&of.shown)) };
-    if metadata.type_oid != pg_sys::JSONBOID {
-        return Err(error::metadata_is_no_jsonb(&metadata.name, &of.shown));
-    }
-    Ok(format!(" AND {} OPERATOR(pg_catalog.@>) ${parameter}", metadata.of_row("d")))
 }

@@ -325,8 +325,8 @@ impl Scan {
         };
         answer::check_levels(reach).unwrap_or_report();
         let opened = AttachedTable::of(self.oid, edges).unwrap_or_report();
-        if !self.many && self.arguments[0].is_given() && answer::reads_as_array(names[0]) {
-            answer::refuse_array(&opened, names[0], Some("entities")).unwrap_or_report();
+        if !self.many && self.arguments[0].is_given() {
+            answer::check_given(&opened, names[0]).unwrap_or_report();
         }
         if opened.open_label_table().unwrap_or_report().is_some() {
             // SAFETY: the caller's promise.

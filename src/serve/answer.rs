@@ -31,12 +31,24 @@ pub fn open(call: &Call, names: &[&[u8]]) -> Fallible<Option<(AttachedTable, Rea
     check_levels(reach)?;
     let of = AttachedTable::open(call, 3)?;
     if let [name] = names
-        && reads_as_array(name)
         && call.is_given_text(0)
     {
-        refuse_array(&of, name, Some("entities"))?;
+        check_given(&of, name)?;
     }
     Ok(Some((of, reach)))
+}
+
+/// Looks at a name that a call gives for an entity, as a constant or a parameter. 22023 if it reads as an array; a NOTICE if it is a label, where entities
+/// are integers.
+pub fn check_given(of: &AttachedTable, name: &[u8]) -> Fallible<()> {
+    if reads_as_array(name) {
+        return refuse_array(of, name, Some("entities"));
+    }
+    let is_integer = || std::str::from_utf8(name).is_ok_and(|name| name.parse::<i64>().is_ok());
+    if of.columns.are_integers() && !name.is_empty() && !is_integer() && of.has_labels() {
+        error::notice_no_id(name, &display_name(of.oid()));
+    }
+    Ok(())
 }
 
 /// Whether a name reads as an array.

@@ -130,7 +130,6 @@ $many SELECT cardinality(cftrag_internal.cft_those(v, 'e', NULL, '{n1}')) FROM l
 $many SELECT cardinality(cftrag_internal.cft_called(v, 'e')) FROM long;
 $many SELECT cardinality(cftrag_internal.cft_called(v || v, 'e')) FROM long;
 $long SELECT cftrag_internal.cft_label(v, 'e') FROM long;
-$long SELECT cardinality(cftrag_internal.cft_one(v, 'e')) FROM long;
 $many SELECT length(cft_context_text(v, 2, 2, 'e')) FROM long;
 $many SELECT count(*) FROM long, cft_context(v, 2, 2, 'e');
 $many SELECT length(cft_context_json(v[1:15000], 2, 2, 'e')::text) FROM long;

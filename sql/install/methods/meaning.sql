@@ -30,7 +30,7 @@ COMMENT ON FUNCTION cftrag_internal.cft_meaning(regclass, regclass) IS
 
 -- The score of each embedding of the entities $1 against $2, and its entity's place in $1. An entity's score is that of its nearest embedding. The names in
 -- $1 must be distinct: with DISTINCT here, the planner would expect 200 rows of a million. The cosine distance of a zero vector is NaN: its score is NULL.
-CREATE FUNCTION cftrag_internal.cft_scoring(edges regclass, documents regclass, filtered boolean, embedding vector)
+CREATE FUNCTION cftrag_internal.cft_scoring(edges regclass, documents regclass, condition text, embedding vector)
 RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 SET search_path = pg_catalog, pg_temp AS $$
 DECLARE
     m record;
@@ -42,16 +42,16 @@ BEGIN
         || ' FROM unnest($1) WITH ORDINALITY AS n(name, place)'
         || cftrag_internal.cft_about(m.relation, m.id, m.entity, m.mapping, m.mapping_entity, m.mapping_document)
         || ' WHERE d.' || quote_ident(m.embedding) || ' IS NOT NULL'
-        || CASE WHEN filtered THEN cftrag_internal.cft_has_metadata(m.relation, m.metadata, 3) ELSE '' END;
+        || CASE WHEN condition = '' THEN '' WHEN m.id IS NULL THEN cftrag_internal.cft_has_metadata(m.relation, NULL, 3) ELSE ' AND ' || condition END;
 END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_scoring(regclass, regclass, boolean, vector) IS
-'the statement of cft_scores, over different entities $1 and an embedding $2 (and documents with the metadata $3): a row for each embedding';
+COMMENT ON FUNCTION cftrag_internal.cft_scoring(regclass, regclass, text, vector) IS
+'the statement of cft_scores, over different entities $1 and an embedding $2 (and documents for which a condition of parameter $3 holds): a row for each embedding';
 
 CREATE FUNCTION cftrag_internal.cft_scores(embedding vector, entities text[], edges regclass, documents regclass DEFAULT NULL)
 RETURNS TABLE(entity text, score float8, compared bigint)
 LANGUAGE plpgsql STABLE PARALLEL SAFE COST 1000 ROWS 100 SET search_path = pg_catalog, pg_temp AS $$
 BEGIN
-    RETURN QUERY EXECUTE 'SELECT s.name, max(s.score), count(*) FROM (' || cftrag_internal.cft_scoring(edges, documents, false, embedding) || ') AS s GROUP BY s.name'
+    RETURN QUERY EXECUTE 'SELECT s.name, max(s.score), count(*) FROM (' || cftrag_internal.cft_scoring(edges, documents, '', embedding) || ') AS s GROUP BY s.name'
     USING ARRAY(SELECT DISTINCT u.name COLLATE "C" FROM unnest(entities) AS u(name)), embedding;
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_scores(vector, text[], regclass, regclass) IS

@@ -325,7 +325,7 @@ BEGIN
     -- An embedding without a model: the average of the embeddings of the documents about an entity and all below it, where both columns have one type.
     SELECT * INTO tables FROM cftrag_internal.cft_rollup_tables(edges);
     IF embed IS NULL AND num_nulls(tables.documents, tables.embedding) = 0 THEN
-        SELECT cftrag_internal.cft_search_statement(d.relation, 'centroid', true, false) INTO centroid FROM cftrag_internal.cft_attached_documents(tables.documents) AS d
+        SELECT cftrag_internal.cft_search_statement(d.relation, 'centroid', true) INTO centroid FROM cftrag_internal.cft_attached_documents(tables.documents) AS d
          WHERE (SELECT count(DISTINCT (a.atttypid, a.atttypmod)) FROM pg_attribute AS a WHERE (a.attrelid, a.attname) IN ((tables.summaries, tables.embedding), (d.relation, d.embedding))) = 1;
     END IF;
     summarized := 0;

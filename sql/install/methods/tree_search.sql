@@ -109,6 +109,7 @@ DECLARE
     distances float8[];
     good text[];
     only_those text := '';
+    parameters text[];
 BEGIN
     SELECT * INTO m FROM cftrag_internal.cft_meaning(edges, documents);
     PERFORM cftrag_internal.cft_check_dimensions(embedding, cftrag_internal.cft_dimensions(m.relation, m.embedding));
@@ -120,7 +121,10 @@ BEGIN
                              cftrag_internal.cft_is_within('m.' || quote_ident(m.mapping_entity), m.mapping, m.mapping_entity));
     END IF;
     IF filter IS NOT NULL THEN
-        only_those := only_those || cftrag_internal.cft_has_metadata(m.relation, m.metadata, 4);
+        IF m.id IS NULL THEN
+            PERFORM cftrag_internal.cft_has_metadata(m.relation, NULL, 4);
+        END IF;
+        SELECT only_those || ' AND ' || c.condition, c.parameters INTO only_those, parameters FROM cftrag_internal.cft_condition(m.relation, filter, 4) AS c;
     END IF;
     LOOP
         -- "+ 0" keeps the planner from using an index.
@@ -135,7 +139,7 @@ BEGIN
                         cftrag_internal.cft_as_text('m.' || quote_ident(m.mapping_entity), m.mapping, m.mapping_entity), m.mapping,
                         cftrag_internal.cft_same(m.relation, m.id, m.mapping, m.mapping_document, 'n.key')) END
             || ') SELECT (SELECT count(*) FROM n), (SELECT max(n.distance) FROM n), array_agg(z.name), array_agg(z.distance) FROM z WHERE z.name IS NOT NULL AND z.distance IS NOT NULL'
-        INTO had, farthest, near, distances USING embedding, within, edges, filter, NULL::text[], wanted;
+        INTO had, farthest, near, distances USING embedding, within, edges, parameters, NULL::text[], wanted;
         -- Keeps entities of the forest, even without relatives; a document may also be about others that are not within the bounds.
         good := cftrag_internal.cft_those(near, edges, NULL, within);
         IF inner_only THEN

@@ -10,16 +10,16 @@ SELECT cft_attach_documents('"Lib""rary"."Books"', id => 'Id', entity => 'about'
 SELECT cft_attach_documents('"Lib""rary".notes', mapping => '"Lib""rary".topics');
 \pset format unaligned
 \pset tuples_only on
-SELECT s.by, s.within, s.filter, cftrag_internal.cft_search_statement('"Lib""rary"."Books"', s.by, s.within, s.filter)
+SELECT s.by, s.within, s.filter, cftrag_internal.cft_search_statement('"Lib""rary"."Books"', s.by, s.within, CASE WHEN s.filter THEN '{"a": 1, "b": {"$lt": 2}}'::jsonb END)
   FROM (VALUES ('nearest', false, false), ('nearest', true, true), ('nearest with ties', false, false), ('exactly', false, false), ('words', false, false), ('words', true, true),
                ('about', false, false), ('about by distance', false, true), ('centroid', true, false)) AS s(by, within, filter);
-SELECT s.by, s.within, cftrag_internal.cft_search_statement('"Lib""rary".notes', s.by, s.within, false)
+SELECT s.by, s.within, cftrag_internal.cft_search_statement('"Lib""rary".notes', s.by, s.within)
   FROM (VALUES ('nearest', false), ('nearest', true), ('about by distance', false), ('centroid', true)) AS s(by, within);
 \pset tuples_only off
 \pset format aligned
-SELECT cftrag_internal.cft_search_statement('"Lib""rary".notes', 'nearest', false, true);
-SELECT cftrag_internal.cft_search_statement('"Lib""rary".notes', 'words', false, false);
-SELECT cftrag_internal.cft_search_statement('"Lib""rary".notes', 'sideways', false, false);
+SELECT cftrag_internal.cft_search_statement('"Lib""rary".notes', 'nearest', false, '{"a": 1}');
+SELECT cftrag_internal.cft_search_statement('"Lib""rary".notes', 'words');
+SELECT cftrag_internal.cft_search_statement('"Lib""rary".notes', 'sideways');
 -- The same rows whatever search_path says, where a schema before pg_catalog has functions of the same names (lookalikes.sql has all calls).
 INSERT INTO "Lib""rary".shelf VALUES (1, 2), (2, 3);
 INSERT INTO "Lib""rary"."Books" SELECT n, 'Book ' || n, 1 + n % 3, NULL, ARRAY[n, 1]::vector, '{"a": 1}', to_tsvector('english', 'book') FROM generate_series(1, 9) AS n;
@@ -40,6 +40,10 @@ ROLLBACK;
 CREATE TABLE many (id int, body text, entities text[], tags jsonb, embedding vector(2));
 SELECT cft_attach_documents('many', entity => 'entities');
 SELECT cft_attach_documents('many', entity => 'tags');
+CREATE TABLE pairs (entity text[], document_id int);
+CREATE TABLE vectors (entity jsonb, embedding vector(2));
+SELECT cft_attach_documents('many', mapping => 'pairs');
+SELECT cft_attach_embeddings('vectors', edges => '"Lib""rary".shelf');
 -- An embedding without a direction, one of other dimensions; k and its NULL; documents without a text.
 CREATE TABLE texts (id int, body text, about int, embedding vector(2));
 INSERT INTO texts VALUES (1, NULL, 1, '[1,0]'), (2, '', 1, '[1,0]'), (3, 'Three.', 1, '[1,0.1]'), (4, 'Four.', 2, '[0,1]');
@@ -51,6 +55,18 @@ SELECT document_id FROM cft_nearest_documents('[0,0]', 2, documents => 'texts');
 SELECT * FROM cft_retrieve('2', '[0,0]', 2, edges => '"Lib""rary".shelf', documents => 'texts');
 SELECT * FROM cft_chunks('1', '[0,0]', edges => '"Lib""rary".shelf', documents => 'texts');
 SELECT * FROM cft_chunks('1', '[1,0,0]', edges => '"Lib""rary".shelf', documents => 'texts');
+CREATE TABLE halves (id int, body text, embedding halfvec(2));
+INSERT INTO halves VALUES (1, 'One.', '[0,1]');
+SELECT cft_attach_documents('halves');
+SELECT document_id FROM cft_nearest_documents('[1e-9,0]', documents => 'halves');
+SELECT document_id FROM cft_nearest_documents('[1e-7,0]', documents => 'halves');
+SELECT count(*) FROM cft_nearest_documents('[1,0]', documents => 0);
+-- What can never fit a budget takes no memory.
+INSERT INTO texts SELECT 100 + n, repeat('x', 4000000), 3, '[1,0.01]' FROM generate_series(1, 10) AS n;
+SET cftrag.work_memory = '16MB';
+SELECT source, document_id FROM cft_retrieve('2', '[1,0]', NULL, budget => 100, edges => '"Lib""rary".shelf', documents => 'texts');
+RESET cftrag.work_memory;
+DELETE FROM texts WHERE id > 100;
 SELECT * FROM cft_nearest_documents('[1,0]', NULL, documents => 'texts');
 SELECT * FROM cft_nearest_entities('[1,0]', NULL, edges => '"Lib""rary".shelf', documents => 'texts');
 SELECT * FROM cft_retrieve('2', '[1,0]', NULL, edges => '"Lib""rary".shelf', documents => 'texts');
@@ -60,4 +76,14 @@ SET search_path = public, "Lib""rary";
 SELECT * FROM cft_retrieve('2', NULL, edges => 'shelf');
 RESET search_path;
 DROP SCHEMA "Lib""rary" CASCADE;
-DROP TABLE many, texts;
+DROP TABLE many, texts, pairs, vectors, halves;
+-- An entity that is asked for by its label.
+CREATE TABLE tents (id int PRIMARY KEY, parent_id int, name text);
+INSERT INTO tents VALUES (1, NULL, 'Camping'), (2, 1, 'Tents');
+SELECT cft_attach('tents', parent => 'parent_id', child => 'id', label => 'name');
+RESET client_min_messages;
+SELECT count(*) FROM cft_context('Tents', edges => 'tents');
+SELECT cft_context_text('it''s a tent', edges => 'tents');
+SELECT count(*) FROM cft_context('2', edges => 'tents');
+SELECT count(*) FROM (VALUES ('Tents'), ('2')) AS v(name), cft_context(v.name, edges => 'tents');
+DROP TABLE tents;
