@@ -31,7 +31,7 @@ SELECT ('{the statement by hand,cft_nearest_documents,"cft_retrieve, no chunks",
        round(percentile_cont(0.5) WITHIN GROUP (ORDER BY c.us) - (SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY h.us) FROM cost AS h WHERE h.way = 0)) AS more
   FROM cost AS c GROUP BY c.way ORDER BY c.way;
 SELECT id AS first FROM questions ORDER BY id LIMIT 1 \gset
-\echo The first call of a session and the second: a statement by hand, then cft_prompt (\timing)
+\echo The first call of a session and the second: a statement by hand, then cft_prompt
 \connect
 \timing on
 SELECT count(*) FROM (SELECT d.id FROM documents AS d ORDER BY d.embedding <=> (SELECT embedding FROM questions WHERE id = :'first') LIMIT 5) AS z;
