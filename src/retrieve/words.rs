@@ -82,14 +82,20 @@ impl Wanted {
     fn by_words(&self, of: &Documents, k: i32, value: &str, words: Words, found: &mut Found) -> Fallible<()> {
         let filter = self.condition(of)?;
         let search = Search { how: How::Ties, ..self.search(By::Words(value), k, filter.as_ref()) };
-        let values = [
-            (pg_sys::TEXTOID, Some(words.rare)),
-            (pg_sys::TEXTARRAYOID, Some(words.each)),
-            (pg_sys::FLOAT8ARRAYOID, Some(words.weights)),
-            (pg_sys::TEXTOID, Some(words.any)),
-        ];
-        let values = [&self.values(filter.as_ref())[..], &values[..]].concat();
-        found.run(&search.statement(of)?, Planning::Custom, &values);
+        let sql = search.statement(of)?;
+        // A question whose rare words no document has is looked up by any.
+        for looked_up in [words.rare, words.any] {
+            let values = [
+                (pg_sys::TEXTOID, Some(looked_up)),
+                (pg_sys::TEXTARRAYOID, Some(words.each)),
+                (pg_sys::FLOAT8ARRAYOID, Some(words.weights)),
+                (pg_sys::TEXTOID, Some(words.any)),
+            ];
+            let values = [&self.values(filter.as_ref())[..], &values[..]].concat();
+            if found.run(&sql, Planning::Custom, &values) > 0 {
+                break;
+            }
+        }
         Ok(())
     }
 }
@@ -97,10 +103,10 @@ impl Wanted {
 /// The queries for words, the rarest first. Where nothing is known of them, ts_rank alone decides.
 fn queries(words: &[(f64, Vec<u8>)]) -> Words {
     let quoted: Vec<Vec<u8>> = words.iter().map(|(_, word)| as_query(word)).collect(); // bounded: a tsvector
-    let mut sum = 0.0;
+    let (mut sum, is_known) = (0.0, words.iter().any(|(frequency, _)| *frequency < 1.0));
     let is_rare = |(n, (frequency, _)): &(usize, &(f64, Vec<u8>))| {
         sum += frequency;
-        *n == 0 || sum <= RARE || *frequency >= 1.0
+        *n == 0 || sum <= RARE || !is_known
     };
     let rare = words.iter().enumerate().take_while(is_rare).count();
     let any = |some: &[Vec<u8>]| crate::call::fmgr::text_datum(&some.join(&b" | "[..]));

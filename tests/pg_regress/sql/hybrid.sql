@@ -85,6 +85,9 @@ ANALYZE tickets;
 SELECT (by_words('printer error when printing TX4711'))[1:2];
 SELECT cardinality(by_words('the printer error'));
 SELECT by_words('it''s \ ''quoted'' TX4711');
+-- A word that all have does not look them up.
+SELECT cardinality(by_words('TX4711 printer')) AS those_with_the_rare_word;
+SELECT cardinality(by_words('TX9999 printer')) AS those_with_any;
 -- The same by an index on texts; who may not read statistics finds all words alike; policies hide them.
 ALTER TABLE tickets ADD plain text;
 UPDATE tickets SET plain = body;
