@@ -24,8 +24,8 @@ use std::ffi::CString;
 ///
 /// Creates the triggers that keep an image of `edges` fresh. Idempotent; with other columns or another language it replaces the registration.
 /// Errors: 42P01 no such table, 42809 not a plain table, 42703 no such column, 42701 a column twice, 42804 type, 0A000 collation or
-/// virtual column, 42501 not the owner, 22023 an unknown language or other names without a label, 54011 too many of them. A NOTICE says that integer ids are not found in texts, or that a table of
-/// names keeps another language.
+/// virtual column, 42501 not the owner, 22023 an unknown language or other names without a label, 54011 too many of
+/// them. A NOTICE says that integer ids are not found in texts, or that a table of names keeps another language.
 #[pg_extern(sql = false)]
 fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.

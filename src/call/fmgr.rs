@@ -222,12 +222,12 @@ pub fn with_room_for_errors<R>(f: impl FnOnce() -> R) -> R {
     }
 }
 
-/// The text of a jsonb value.
-pub fn json_text(value: pg_sys::Datum) -> Vec<u8> {
+/// The text of a jsonb value, palloc'd: it lives as long as the call.
+pub fn json_text<'c>(value: pg_sys::Datum) -> &'c [u8] {
     // SAFETY: a jsonb value; its output function gives a C string.
     unsafe {
         let text = pg_sys::OidOutputFunctionCall(pg_sys::Oid::from(pg_sys::F_JSONB_OUT), value);
-        CStr::from_ptr(text).to_bytes().to_vec() // bounded: its reader's limit
+        CStr::from_ptr(text).to_bytes()
     }
 }
 

@@ -382,11 +382,9 @@ fn is_vector(of: pg_sys::Oid) -> bool {
 fn type_name(of: pg_sys::Oid) -> String {
     // SAFETY: formats a type's name, a palloc'd C string.
     unsafe {
-        {
-            // Without a modifier: character is not character(1).
-            let flags = pg_sys::FORMAT_TYPE_TYPEMOD_GIVEN | pg_sys::FORMAT_TYPE_FORCE_QUALIFY;
-            encoding::decode(CStr::from_ptr(pg_sys::format_type_extended(of, -1, flags as u16)).to_bytes())
-        }
+        // Without a modifier: character is not character(1).
+        let flags = pg_sys::FORMAT_TYPE_TYPEMOD_GIVEN | pg_sys::FORMAT_TYPE_FORCE_QUALIFY;
+        encoding::decode(CStr::from_ptr(pg_sys::format_type_extended(of, -1, flags as u16)).to_bytes())
     }
 }
 

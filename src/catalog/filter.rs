@@ -27,15 +27,15 @@ pub struct Condition {
 pub const OF_SEARCHES: usize = 4;
 
 impl Condition {
-    /// The condition of a jsonb value, whose parameter has that number. Errors: 22023 (not understood), 55000 (no metadata attached), 42804 (metadata that is no jsonb: any role could have
-    /// made a cast of its own type to jsonb).
+    /// The condition of a jsonb value, whose parameter has that number. Errors: 22023 (not understood), 55000 (no
+    /// metadata attached), 42804 (metadata that is no jsonb: any role could have made a cast of its own type to jsonb).
     pub fn of(value: pg_sys::Datum, of: &Documents, number: usize) -> Fallible<Self> {
         let text = json_text(value);
         if text.len() > LONGEST {
             return Err(error::long_filter(LONGEST));
         }
         let is_column = |name: &str| column(of, name).is_some();
-        let parsed = filter::parse(&encoding::decode(&text), &is_column).map_err(|fault| match fault {
+        let parsed = filter::parse(&encoding::decode(text), &is_column).map_err(|fault| match fault {
             Fault::NoObject => error::filter_is_no_object(),
             Fault::NoOperator(name) => error::no_filter_operator(&name, &filter::operators()),
             Fault::Takes(name, what) => error::filter_operator_takes(&name, what),

@@ -1,9 +1,9 @@
 //! The searches of a table of documents, as statements.
 //!
-//! Every table, type, function and operator is named with its schema: the statements run under the caller's search_path. Parameters: $1 an embedding,
-//! $2 the entities to search within, $3 the edges table, $4 what a filter compares with, $5 trees; of words $6 any of the rare ones, as a query of text search, $7 text[] each as a query,
-//! $8 float8[] their weights, $9 any of them. Names come from the catalogs; no text of
-//! the caller becomes SQL.
+//! Every table, type, function and operator is named with its schema: the statements run under the caller's search_path.
+//! Names come from the catalogs; no text of the caller becomes SQL. Parameters: $1 an embedding, $2 the entities to
+//! search within, $3 the edges table, $4 what a filter compares with, $5 trees. Of words: $6 any of the rare ones, as a
+//! query of text search, $7 text[] each as a query, $8 float8[] their weights, $9 any of them.
 
 use crate::catalog::documents::{Distance, DocumentColumn, Documents, Embeddings, Mapping};
 use crate::catalog::trust;
