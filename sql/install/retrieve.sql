@@ -41,7 +41,7 @@ $$;
 COMMENT ON FUNCTION cftrag_internal.cft_frequencies(regclass, name) IS 'the share of documents that have a word, for the most common words';
 
 CREATE FUNCTION cft_retrieve(question text, embedding vector, k integer DEFAULT 5, chunks integer DEFAULT NULL, up integer DEFAULT 3, down integer DEFAULT 1,
-    budget integer DEFAULT NULL, mode text DEFAULT 'cft', edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, within text[] DEFAULT NULL, documents regclass DEFAULT NULL,
+    budget integer DEFAULT NULL, mode text DEFAULT NULL, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, within text[] DEFAULT NULL, documents regclass DEFAULT NULL,
     filter jsonb DEFAULT NULL, match text DEFAULT NULL, narrow boolean DEFAULT true)
 RETURNS TABLE(source text, entity text, document_id text, rank integer, distance float8, text text, tokens integer, why text)
 LANGUAGE c STABLE PARALLEL SAFE COST 10000 ROWS 20
@@ -50,7 +50,7 @@ COMMENT ON FUNCTION cft_retrieve(text, vector, integer, integer, integer, intege
 'what belongs to a question: the nearest documents, the hierarchy of the entities it mentions, and documents about these (all in these trees, within these entities, with these metadata); each row says why it is here';
 
 CREATE FUNCTION cft_prompt(question text, embedding vector, k integer DEFAULT 5, chunks integer DEFAULT NULL, up integer DEFAULT 3, down integer DEFAULT 1,
-    budget integer DEFAULT NULL, mode text DEFAULT 'cft', edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, within text[] DEFAULT NULL, documents regclass DEFAULT NULL, template text DEFAULT NULL,
+    budget integer DEFAULT NULL, mode text DEFAULT NULL, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, within text[] DEFAULT NULL, documents regclass DEFAULT NULL, template text DEFAULT NULL,
     filter jsonb DEFAULT NULL, match text DEFAULT NULL, narrow boolean DEFAULT true)
 RETURNS text LANGUAGE c STABLE PARALLEL SAFE COST 10000
 AS 'MODULE_PATHNAME', 'cft_prompt_wrapper';

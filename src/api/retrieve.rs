@@ -26,7 +26,7 @@ use std::ffi::CStr;
 
 /// `cft_retrieve(question text, embedding vector, k int, chunks int, up int, down int, budget int, mode text, edges regclass, trees text[], within text[],
 /// documents regclass, filter jsonb, match text, narrow boolean) -> table(source, entity, document_id, rank, distance, text, tokens, why)`: see
-/// retrieve/gather.rs. Errors: 22004 (up, down or mode is NULL, or k without a budget), 22023.
+/// retrieve/gather.rs. Errors: 22004 (up or down is NULL, or k without a budget), 22023.
 #[pg_extern(sql = false)]
 fn cft_retrieve(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
@@ -66,9 +66,7 @@ fn cft_retrieve(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 
 /// The arguments of cft_retrieve, or of cft_prompt; `matched`: the number of the argument `match`, before which is `filter` and behind which is `narrow`.
 fn asked(call: &Call, matched: usize) -> Fallible<Asked> {
-    let (Some(up), Some(down), Some(mode)) = (call.int(4), call.int(5), call.text(7)) else {
-        return Err(error::null_arguments("up, down and mode"));
-    };
+    let (Some(up), Some(down)) = (call.int(4), call.int(5)) else { return Err(error::null_arguments("up and down")) };
     // No limit but the budget: each document takes a token at least.
     let k = call.int(2).or(call.int(6)).ok_or_else(|| error::null_argument("k"))?;
     Ok(Asked {
@@ -87,7 +85,7 @@ fn asked(call: &Call, matched: usize) -> Fallible<Asked> {
         chunks: call.int(3),
         up,
         down,
-        mode: Mode::of(mode)?,
+        mode: call.text(7).map(Mode::of).transpose()?,
         documents: call.oid(11),
         matching: matching(call.arg(matched))?,
         narrow: call.is_true(matched + 1),

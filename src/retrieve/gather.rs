@@ -15,6 +15,8 @@ use crate::retrieve::found::{Found, Row};
 use crate::retrieve::hierarchy;
 use crate::retrieve::hierarchy::Hierarchy;
 use crate::retrieve::mentioned::first_mentions;
+use crate::retrieve::words;
+use crate::retrieve::words::WITH_WEIGHTS;
 use crate::serve::asked::{Question, Reach};
 use crate::serve::labels::Labels;
 use cftrag_core::Interruptible;
@@ -29,7 +31,8 @@ use std::rc::Rc;
 pub enum Mode {
     /// The nearest documents; the entities that the question mentions.
     Cft,
-    /// The documents by reciprocal rank fusion of the nearest, those with its words, and those about its entities.
+    /// The documents by reciprocal rank fusion of the nearest, those with its words, and those about its entities; first those that have more of the
+    /// question's words than any of its mentions.
     Hybrid,
     /// Baselines of the papers (docs/methods.md).
     Text,
@@ -68,7 +71,8 @@ pub struct Asked {
     pub chunks: Option<i32>,
     pub up: i32,
     pub down: i32,
-    pub mode: Mode,
+    /// None: hybrid, where the documents can be searched by words, else cft.
+    pub mode: Option<Mode>,
     pub documents: Option<pg_sys::Oid>,
     pub matching: Match,
     pub narrow: bool,
@@ -90,6 +94,8 @@ pub struct Line {
 struct Named {
     entity: Vec<u8>,
     why: Vec<u8>,
+    /// How the question writes it; empty if it does not.
+    mention: Vec<u8>,
     called: Vec<u8>,
 }
 
@@ -103,6 +109,8 @@ struct Document {
     /// The lists that have it, and its places there.
     lists: Vec<(&'static str, u32)>,
     score: u64,
+    /// Its place among those that come first.
+    first: Option<u32>,
 }
 
 impl Document {
@@ -125,6 +133,9 @@ pub fn gather(asked: &Asked) -> Fallible<Vec<Line>> {
     let functions = Functions::beside(asked.function);
     // Without an embedding no documents need be attached.
     let documents = Documents::of(functions, asked.documents, asked.wanted.embedding.is_some())?;
+    let has_words = documents.as_ref().is_some_and(|documents| documents.search.is_some());
+    let usual = if has_words { Mode::Hybrid } else { Mode::Cft };
+    let asked = &Asked { mode: asked.mode.or(Some(usual)), ..*asked };
     let named = named(asked)?;
     let names: Vec<&[u8]> = named.iter().map(|named| named.entity.as_slice()).collect(); // bounded: those that were found
     let (mut hierarchy, told) = hierarchy_of(asked, &names)?;
@@ -132,7 +143,9 @@ pub fn gather(asked: &Asked) -> Fallible<Vec<Line>> {
     let about = documents.as_ref().filter(|documents| documents.has_entities());
     let near = match &documents {
         None => Vec::new(),
-        Some(documents) if asked.mode == Mode::Hybrid => fused(asked, documents, about.is_some(), &names, &told)?,
+        Some(documents) if asked.mode() == Mode::Hybrid && asked.k > 0 => {
+            fused(asked, documents, about.is_some(), &named, &told)?
+        }
         Some(documents) => nearest(asked, documents)?,
     };
     let mut lines = Lines::default();
@@ -168,11 +181,12 @@ impl Lines {
         let (count, mut keys) = (documents.len(), Vec::new());
         for (document, rank) in documents.into_iter().zip(1..) {
             check_for_interrupts!();
-            let why = match asked.mode {
+            let why = match asked.mode() {
                 Mode::Hybrid => {
                     let each = document.lists.iter().map(|(list, place)| format!("{list} {place}"));
                     let lists: Vec<_> = each.collect(); // bounded: three
-                    format!("number {rank} of {count} by reciprocal rank: {}", lists.join(", "))
+                    let by = if document.first.is_some() { "the question's words" } else { "reciprocal rank" };
+                    format!("number {rank} of {count} by {by}: {}", lists.join(", "))
                 }
                 _ if (count as i64) < i64::from(asked.k) => {
                     format!("number {rank} of the {count} documents that can be compared")
@@ -272,7 +286,7 @@ fn within_budget(
     let cut = |n: usize, room: usize| {
         let sentence = &mut hierarchy.sentences[n - first];
         let fits = (characters(&named[sentence.of].called) + LEAST) / 4 <= room;
-        if fits && asked.mode != Mode::AnnGraph { sentence.cut(room) } else { None }
+        if fits && asked.mode() != Mode::AnnGraph { sentence.cut(room) } else { None }
     };
     Some(budget::taken(&items, usize::try_from(budget).unwrap_or_default(), cut))
 }
@@ -287,6 +301,10 @@ fn check(asked: &Asked) -> Fallible<()> {
 }
 
 impl Asked {
+    fn mode(&self) -> Mode {
+        self.mode.unwrap_or(Mode::Cft)
+    }
+
     fn reach(&self) -> Reach {
         Reach { trees: self.wanted.trees, ..Reach::levels(self.up, self.down) }
     }
@@ -300,7 +318,7 @@ impl Asked {
 fn named(asked: &Asked) -> Fallible<Vec<Named>> {
     let Asked { function, wanted, .. } = *asked;
     let mut all: Vec<Named> = Vec::new(); // bounded: those that were found
-    if asked.mode.reads_names() {
+    if asked.mode().reads_names() {
         let Some(text) = asked.question else { return Ok(all) };
         let question = Question {
             text,
@@ -316,9 +334,9 @@ fn named(asked: &Asked) -> Fallible<Vec<Named>> {
             if let Some(alias) = &one.alias {
                 why.extend_from_slice(&[b", by the alias \"", &alias[..], b"\""].concat());
             }
-            all.push(Named { entity: one.entity, why, called: Vec::new() });
+            all.push(Named { entity: one.entity, why, mention: one.mention, called: Vec::new() });
         }
-    } else if matches!(asked.mode, Mode::AnnTree | Mode::AnnGraph) && wanted.embedding.is_some() {
+    } else if matches!(asked.mode(), Mode::AnnTree | Mode::AnnGraph) && wanted.embedding.is_some() {
         // Embeddings of entities have no metadata.
         let edges = AttachedTable::of(function, wanted.edges)?.oid();
         let by_entities = Embeddings::of(Functions::beside(function), edges)?.is_some();
@@ -330,7 +348,7 @@ fn named(asked: &Asked) -> Fallible<Vec<Named>> {
                 continue;
             }
             let why = format!("one of the nearest entities, distance {distance:.4}").into_bytes();
-            all.push(Named { entity, why, called: Vec::new() });
+            all.push(Named { entity, why, mention: Vec::new(), called: Vec::new() });
         }
     }
     if all.is_empty() {
@@ -351,13 +369,13 @@ fn hierarchy_of(asked: &Asked, names: &[&[u8]]) -> Fallible<(Hierarchy, Vec<bool
         return Ok((Hierarchy::default(), all()));
     }
     let (of, can_cut) = (asked.of_hierarchy(), asked.wanted.budget.is_some());
-    let mut hierarchy = match asked.mode {
+    let mut hierarchy = match asked.mode() {
         Mode::Text => Hierarchy::default(),
         Mode::Cft | Mode::Hybrid | Mode::AnnTree => Hierarchy::of(of, names, can_cut)?,
         Mode::Naive => Hierarchy::by_search(of, names, can_cut)?,
         Mode::AnnGraph => Hierarchy::of_neighbors(of, names, asked.down.max(1))?,
     };
-    let told = match asked.mode.reads_names() && names.len() > 1 {
+    let told = match asked.mode().reads_names() && names.len() > 1 {
         true => hierarchy.leave_out_ancestors(of, names)?,
         false => all(),
     };
@@ -370,7 +388,7 @@ fn document(asked: &Asked, row: &Row, room: &mut Room) -> Fallible<Document> {
     let tokens = row.int(3).unwrap_or_default();
     let (id, entity) = (row.copy(0, room)?, row.copy(1, room)?);
     let body = if asked.wanted.reads(tokens) { row.copy(2, room)? } else { None };
-    Ok(Document { id, entity, body, tokens, distance: row.float(4), lists: Vec::new(), score: 0 })
+    Ok(Document { id, entity, body, tokens, distance: row.float(4), lists: Vec::new(), score: 0, first: None })
 }
 
 /// The nearest documents.
@@ -384,57 +402,42 @@ fn nearest(asked: &Asked, documents: &Documents) -> Fallible<Vec<Document>> {
     Ok(all)
 }
 
-/// The `k` documents of the question by reciprocal rank fusion: the nearest, those with its words, those about its entities and their relatives.
+/// The `k` documents of the question by reciprocal rank fusion: the nearest, those with its words, those about its entities and their relatives. Up to half
+/// of them are the first of those with its words, if these have more of them, by rarity, than any of its mentions: a document about what is mentioned does
+/// not hide the one that has the rare word beside it.
 fn fused(
     asked: &Asked,
     documents: &Rc<Documents>,
     has_entities: bool,
-    names: &[&[u8]],
+    named: &[Named],
     told: &[usize],
 ) -> Fallible<Vec<Document>> {
     let most = asked.k.max(FUSED);
-    let (mut all, mut room): (Vec<Document>, _) = (Vec::new(), Room::new());
-    let mut known: HashMap<Key, usize> = HashMap::new(); // bounded: `room` has it
-    let mut keys = Room::new();
-    let mut add = |list: &'static str, place: u32, one: Document| -> Fallible<()> {
-        keys.take(EACH + one.bytes())?;
-        let n = *known.entry((one.id.clone(), one.body.clone())).or_insert(all.len());
-        if n == all.len() {
-            all.push(one);
-        } else {
-            let known = &mut all[n];
-            known.tokens = known.tokens.max(one.tokens);
-            known.distance = match (known.distance, one.distance) {
-                (Some(a), Some(b)) => Some(a.min(b)),
-                (a, b) => a.or(b),
-            };
-        }
-        all[n].lists.push((list, place));
-        Ok(())
-    };
+    let mut room = Room::new();
+    let mut fused = Fused::default();
     let mut found = Found::of(&COLUMNS);
     asked.wanted.nearest(documents, most, &mut found)?;
-    let mut place = 0;
-    found.each(|row| {
-        place += 1;
-        add("nearest", place, document(asked, row, &mut room)?)
-    })?;
+    found.each(|row| fused.add("nearest", document(asked, row, &mut room)?).map(|_| ()))?;
     if let Some(question) = asked.question {
-        let mut found = Found::of(&COLUMNS);
-        asked.wanted.with_words(documents, most, question, &mut found)?;
-        let mut place = 0;
+        let mentions: Vec<Vec<u8>> = named.iter().map(|one| [&one.mention[..], b" ", &one.called].concat()).collect(); // bounded: those that were found
+        let mentions: Vec<&[u8]> = mentions.iter().map(Vec::as_slice).collect(); // bounded: as above
+        let mut found = Found::of(&WITH_WEIGHTS);
+        let heaviest = asked.wanted.with_words(documents, most, question, &mentions, &mut found)?;
+        let mut firsts = 1..=(asked.k as u32).div_ceil(2);
         found.each(|row| {
-            place += 1;
-            add("words", place, document(asked, row, &mut room)?)
+            let is_heavier = row.float(5).is_some_and(|weight| weight >= heaviest + BESIDE);
+            let one = fused.add("words", document(asked, row, &mut room)?)?;
+            one.first = if is_heavier { firsts.next() } else { None };
+            Ok(())
         })?;
     } else {
-        crate::retrieve::words::require(documents)?;
+        words::require(documents)?;
     }
     if has_entities && !told.is_empty() {
-        let told: Vec<&[u8]> = told.iter().map(|&n| names[n]).collect(); // bounded: the names
+        let told: Vec<&[u8]> = told.iter().map(|&n| named[n].entity.as_slice()).collect(); // bounded: the names
         let about =
             asked.wanted.about_all(asked.function, documents, &told, asked.reach(), Some(most as usize), &[])?;
-        for (one, place) in about.into_iter().zip(1..) {
+        for one in about {
             check_for_interrupts!();
             let one = Document {
                 id: one.id,
@@ -444,19 +447,63 @@ fn fused(
                 distance: one.distance,
                 lists: Vec::new(),
                 score: 0,
+                first: None,
             };
-            add("hierarchy", place, one)?;
+            fused.add("hierarchy", one)?;
         }
     }
-    all.iter_mut().for_each(|one| one.score = fuse::score(one.lists.iter().map(|(_, place)| *place)));
-    let mut check_interrupts = check_interrupts;
-    Interruptible::new(&mut check_interrupts).sort_with(&mut all, |a, b, work| {
-        work.step();
-        let by_score = b.score.cmp(&a.score);
-        by_score.then_with(|| in_order(&a.id, &b.id)).then_with(|| in_order(&a.body, &b.body))
-    });
-    all.truncate(usize::try_from(asked.k).unwrap_or_default());
-    Ok(all)
+    fused.best(asked.k)
+}
+
+/// How much more a document's words must weigh than those of any mention: a word that a twentieth of the documents have.
+const BESIDE: f64 = 2.995_732_273_553_991;
+
+/// Documents of several lists.
+#[derive(Default)]
+struct Fused {
+    all: Vec<Document>,
+    known: HashMap<Key, usize>,
+    keys: Room,
+    /// How many the last list has.
+    list: &'static str,
+    count: u32,
+}
+
+impl Fused {
+    /// Adds the next document of a list.
+    fn add(&mut self, list: &'static str, one: Document) -> Fallible<&mut Document> {
+        self.count = if self.list == list { self.count + 1 } else { 1 };
+        self.list = list;
+        self.keys.take(EACH + one.bytes())?;
+        let n = *self.known.entry((one.id.clone(), one.body.clone())).or_insert(self.all.len());
+        if n == self.all.len() {
+            self.all.push(one);
+        } else {
+            let known = &mut self.all[n];
+            known.tokens = known.tokens.max(one.tokens);
+            known.distance = match (known.distance, one.distance) {
+                (Some(a), Some(b)) => Some(a.min(b)),
+                (a, b) => a.or(b),
+            };
+        }
+        self.all[n].lists.push((list, self.count));
+        Ok(&mut self.all[n])
+    }
+
+    /// The best of all.
+    fn best(self, k: i32) -> Fallible<Vec<Document>> {
+        let mut all = self.all;
+        all.iter_mut().for_each(|one| one.score = fuse::score(one.lists.iter().map(|(_, place)| *place)));
+        let mut check_interrupts = check_interrupts;
+        Interruptible::new(&mut check_interrupts).sort_with(&mut all, |a, b, work| {
+            work.step();
+            let place = |one: &Document| one.first.unwrap_or(u32::MAX);
+            let by_score = place(a).cmp(&place(b)).then_with(|| b.score.cmp(&a.score));
+            by_score.then_with(|| in_order(&a.id, &b.id)).then_with(|| in_order(&a.body, &b.body))
+        });
+        all.truncate(usize::try_from(k).unwrap_or_default());
+        Ok(all)
+    }
 }
 
 /// The order of texts by bytes, NULL last.

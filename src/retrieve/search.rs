@@ -59,12 +59,17 @@ impl How {
 const C: &str = "COLLATE pg_catalog.\"C\"";
 
 impl Search<'_> {
-    /// The statement: id, entity, body, tokens and distance of each document, the best first; ties are broken by id and body. Errors: 55000 (no
-    /// entities).
+    /// The statement: id, entity, body, tokens and distance of each document, of words their weight, too; the best first, ties broken by id and body.
+    /// Errors: 55000 (no entities).
     pub fn statement(&self, of: &Documents) -> Fallible<String> {
         let Documents { name: table, id, body, embedding, distance, .. } = of;
         let (conditions, of_mapping) = self.conditions(of)?;
         let away = by_distance(embedding, distance);
+        // Of documents found by words, only the distances of those that are returned are computed.
+        let (kept, distance) = match self.by {
+            By::Words(_) => (embedding.of_row("d"), self::by_distance_of("n.distance", distance)),
+            By::Nearest => (away.clone(), "n.distance".into()),
+        };
         // (ORDER BY distance, id would not use an index.)
         let order = match (self.by, self.how) {
             (By::Words(_), _) => "score DESC, among DESC".into(),
@@ -72,16 +77,17 @@ impl Search<'_> {
             (By::Nearest, How::Exactly | How::ExactlyTies) => format!("({away}) OPERATOR(pg_catalog.+) 0"),
             (By::Nearest, _) => away.clone(),
         };
-        let (score, first) = match self.by {
+        let (score, weight, first) = match self.by {
             // How near the words are to each other, and how many, decides between documents that have the same ones.
             By::Words(value) => (
                 format!(
                     ", (SELECT pg_catalog.sum(w.weight) FROM ROWS FROM (pg_catalog.unnest($7::pg_catalog.tsquery[]), pg_catalog.unnest($8::pg_catalog.float8[])) AS w(query, weight) \
                      WHERE {value} OPERATOR(pg_catalog.@@) w.query) AS score, pg_catalog.ts_rank({value}, $9::pg_catalog.tsquery) AS among"
                 ),
+                ", n.score",
                 "n.score DESC, n.among DESC",
             ),
-            By::Nearest => (String::new(), "n.distance"),
+            By::Nearest => (String::new(), "", "n.distance"),
         };
         let is_there = match self.by {
             By::Words(_) => "true".into(),
@@ -101,9 +107,9 @@ impl Search<'_> {
         let (id_text, body_text) = (id.as_text("n.id"), body.as_text("n.body"));
         Ok(format!(
             "WITH n AS MATERIALIZED (\
-             SELECT {} AS id, {entity} AS entity, {} AS body, {} AS tokens, {away} AS distance{score} \
+             SELECT {} AS id, {entity} AS entity, {} AS body, {} AS tokens, {kept} AS distance{score} \
              FROM {table} AS d WHERE {is_there}{}{conditions} ORDER BY {order} {}) \
-             SELECT {id_text}, {about}, {body_text}, {}, n.distance FROM n ORDER BY {first}, {id_text} {C}, {body_text} {C} LIMIT {}",
+             SELECT {id_text}, {about}, {body_text}, {}, {distance}{weight} FROM n ORDER BY {first}, {id_text} {C}, {body_text} {C} LIMIT {}",
             id.of_row("d"),
             body.of_row("d"),
             counted(of),
@@ -241,7 +247,12 @@ pub fn about(of: &Documents, by_distance: bool, filter: Option<&str>) -> Fallibl
 
 /// The distance of a document (d) to $1, as SQL.
 fn by_distance(embedding: &DocumentColumn, distance: &Distance) -> String {
-    format!("{}{} {} $1::{}", embedding.of_row("d"), distance.cast, distance.operator, distance.type_name)
+    by_distance_of(&embedding.of_row("d"), distance)
+}
+
+/// The distance of an embedding, given as SQL, to $1, as SQL.
+fn by_distance_of(embedding: &str, distance: &Distance) -> String {
+    format!("{embedding}{} {} $1::{}", distance.cast, distance.operator, distance.type_name)
 }
 
 /// The tokens of a text, as SQL: those that are counted, else one for four characters.

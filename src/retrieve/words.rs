@@ -1,18 +1,18 @@
 //! The search of documents by words: what text search compares of them, and a question as queries, its rare words before its frequent ones.
 //!
 //! How many documents have a word is what PostgreSQL's own statistics say (pg_stats, most_common_elems of a column of type tsvector; of an index's
-//! expression its owner sees them): ANALYZE keeps them, and who may not read them, or has policies on the table, finds all words equally rare. Documents
-//! are looked up by the rare words and ranked by the weights of all, ln(1 / frequency): the inverse document frequency (Sparck Jones: A statistical
-//! interpretation of term specificity and its application in retrieval, 1972).
+//! expression its owner sees them): ANALYZE keeps them. Words that are not among the most common ones are counted, by the index. Who may not read the
+//! statistics, or has policies on the table, finds all words equally rare. Documents are looked up by the rare words and ranked by the weights of all,
+//! ln(1 / frequency): the inverse document frequency (Sparck Jones: A statistical interpretation of term specificity and its application in retrieval, 1972).
 
-use crate::call::fmgr::{array_of_values, name_datum, text_array};
+use crate::call::fmgr::{array_of_values, name_datum, text_array, text_datum};
 use crate::catalog::documents::Documents;
 use crate::error;
 use crate::error::Fallible;
 use crate::pg::compat::plain;
 use crate::pg::invalidation::Cached;
 use crate::pg::{encoding, invalidation};
-use crate::retrieve::documents::Wanted;
+use crate::retrieve::documents::{COLUMNS, Wanted};
 use crate::retrieve::found::Found;
 use crate::retrieve::search::{By, How, Search};
 use crate::serve::plans::Planning;
@@ -31,18 +31,31 @@ pub struct Compared {
 
 /// The words of a question, as a search takes them: values of type text, text[], float8[] and text.
 #[derive(Clone, Copy)]
-pub struct Words {
+struct Words {
     /// Any of the rare ones, as a query.
-    pub rare: pg_sys::Datum,
+    rare: pg_sys::Datum,
     /// Each, as a query, and its weight.
-    pub each: pg_sys::Datum,
-    pub weights: pg_sys::Datum,
+    each: pg_sys::Datum,
+    weights: pg_sys::Datum,
     /// Any, as a query.
-    pub any: pg_sys::Datum,
+    any: pg_sys::Datum,
 }
 
-/// Words that are in more documents than this share of them, in all, only rank, unless there are no others.
-const RARE: f64 = 0.1;
+/// A word of a question.
+struct Word {
+    lexeme: Vec<u8>,
+    /// The share of the documents that have it; 1 if nothing is known.
+    frequency: f64,
+    /// The mentions that have it.
+    of: Vec<usize>,
+}
+
+/// The columns of a search by words: those of [`COLUMNS`], and the weight of the words that a document has.
+pub const WITH_WEIGHTS: [pg_sys::Oid; 6] =
+    [COLUMNS[0], COLUMNS[1], COLUMNS[2], COLUMNS[3], COLUMNS[4], pg_sys::FLOAT8OID];
+
+/// Documents are looked up by a question's rarest words, as long as these are in at most so many documents.
+const LOOKED_UP: f64 = 200.0;
 /// The rarest words of a question that count.
 const MOST: usize = 64;
 
@@ -53,29 +66,33 @@ thread_local! {
 }
 
 impl Wanted {
-    /// Finds the `k` documents whose words are the most of a question's, a text value, by rarity. Errors: 55000 (no column to search by words), 42804.
-    pub fn with_words(&self, of: &Documents, k: i32, question: pg_sys::Datum, found: &mut Found) -> Fallible<()> {
+    /// Finds the `k` documents whose words are the most of a question's, a text value, by rarity; and of what `mentions` say, texts that belong to it.
+    /// Returns the weight of the mention that has most. Errors: 55000 (no column to search by words), 42804.
+    pub fn with_words(
+        &self,
+        of: &Documents,
+        k: i32,
+        question: pg_sys::Datum,
+        mentions: &[&[u8]],
+        found: &mut Found,
+    ) -> Fallible<f64> {
         let compared = compared(of)?;
-        let mut lexemes = Found::of(&[pg_sys::TEXTOID]);
-        // The size of a tsvector is limited.
-        let sql = "SELECT w.lexeme FROM pg_catalog.unnest(pg_catalog.to_tsvector(COALESCE($1, pg_catalog.get_current_ts_config()), pg_catalog.\"left\"($2, 100000))) AS w";
-        let values =
-            [(pg_sys::REGCONFIGOID, compared.config.map(pg_sys::Datum::from)), (pg_sys::TEXTOID, Some(question))];
-        lexemes.run(sql, Planning::Auto, &values);
-        let mut words: Vec<(f64, Vec<u8>)> = Vec::new(); // bounded: a tsvector
-        lexemes.each(|row| {
-            let lexeme = row.text(0).unwrap_or_default();
-            words.push((compared.frequency(lexeme), lexeme.to_vec())); // bounded: a tsvector
-            Ok(())
-        })?;
-        words.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
-        if compared.others < 1.0 {
+        let mut words = compared.words(question, mentions)?;
+        let documents = of.rows()? as f64;
+        compared.count(of, documents, &mut words)?;
+        words.retain(|word| word.frequency > 0.0);
+        words.sort_by(|a, b| a.frequency.total_cmp(&b.frequency).then_with(|| a.lexeme.cmp(&b.lexeme)));
+        if compared.is_known() {
             words.truncate(MOST);
         }
         if words.is_empty() {
-            return Ok(());
+            return Ok(0.0);
         }
-        self.by_words(of, k, &compared.value, queries(&words), found)
+        let looked_up = f64::from(k).max(LOOKED_UP) / documents.max(1.0);
+        self.by_words(of, k, &compared.value, queries(&words, looked_up), found)?;
+        let mut weights = vec![0.0; mentions.len()];
+        words.iter().for_each(|word| word.of.iter().for_each(|&n| weights[n] += word.weight()));
+        Ok(weights.into_iter().fold(0.0, f64::max))
     }
 
     /// Finds the `k` documents that have the rarest of some words. `value`: what text search compares.
@@ -83,7 +100,7 @@ impl Wanted {
         let filter = self.condition(of)?;
         let search = Search { how: How::Ties, ..self.search(By::Words(value), k, filter.as_ref()) };
         let sql = search.statement(of)?;
-        // A question whose rare words no document has is looked up by any.
+        // A question whose rare words no document that may be found has is looked up by any.
         for looked_up in [words.rare, words.any] {
             let values = [
                 (pg_sys::TEXTOID, Some(looked_up)),
@@ -100,18 +117,26 @@ impl Wanted {
     }
 }
 
-/// The queries for words, the rarest first. Where nothing is known of them, ts_rank alone decides.
-fn queries(words: &[(f64, Vec<u8>)]) -> Words {
-    let quoted: Vec<Vec<u8>> = words.iter().map(|(_, word)| as_query(word)).collect(); // bounded: a tsvector
-    let (mut sum, is_known) = (0.0, words.iter().any(|(frequency, _)| *frequency < 1.0));
-    let is_rare = |(n, (frequency, _)): &(usize, &(f64, Vec<u8>))| {
-        sum += frequency;
-        *n == 0 || sum <= RARE || !is_known
+impl Word {
+    /// 0 if nothing is known.
+    fn weight(&self) -> f64 {
+        -self.frequency.ln()
+    }
+}
+
+/// The queries for words, the rarest first: documents are looked up by those that are in this share of them, together. Where nothing is known of the words,
+/// ts_rank alone decides.
+fn queries(words: &[Word], looked_up: f64) -> Words {
+    let quoted: Vec<Vec<u8>> = words.iter().map(|word| as_query(&word.lexeme)).collect(); // bounded: a tsvector
+    let (mut sum, is_known) = (0.0, words.iter().any(|word| word.frequency < 1.0));
+    let is_rare = |(n, word): &(usize, &Word)| {
+        sum += word.frequency;
+        *n == 0 || sum <= looked_up || !is_known
     };
     let rare = words.iter().enumerate().take_while(is_rare).count();
-    let any = |some: &[Vec<u8>]| crate::call::fmgr::text_datum(&some.join(&b" | "[..]));
-    let weighed = words.iter().filter(|(frequency, _)| *frequency < 1.0).count();
-    let weights = words[..weighed].iter().map(|(frequency, _)| (-frequency.ln()).to_ne_bytes());
+    let any = |some: &[Vec<u8>]| text_datum(&some.join(&b" | "[..]));
+    let weighed = words.iter().filter(|word| word.frequency < 1.0).count();
+    let weights = words[..weighed].iter().map(|word| word.weight().to_ne_bytes());
     let each: Vec<&[u8]> = quoted[..weighed].iter().map(Vec::as_slice).collect(); // bounded: MOST words
     Words {
         rare: any(&quoted[..rare]),
@@ -135,9 +160,63 @@ fn as_query(word: &[u8]) -> Vec<u8> {
 }
 
 impl Compared {
-    /// The share of the documents that have a word; 1 if nothing is known.
-    fn frequency(&self, lexeme: &[u8]) -> f64 {
-        self.frequencies.get(lexeme).copied().unwrap_or(self.others)
+    /// Whether anything is known of how frequent words are.
+    fn is_known(&self) -> bool {
+        self.others < 1.0
+    }
+
+    /// The words of a question and of its mentions, as text search has them.
+    fn words(&self, question: pg_sys::Datum, mentions: &[&[u8]]) -> Fallible<Vec<Word>> {
+        // The size of a tsvector is limited.
+        let sql = "SELECT w.lexeme, t.n FROM (SELECT $2 AS text, 0 AS n UNION ALL SELECT m.text, m.n::pg_catalog.int4 \
+             FROM pg_catalog.unnest($3) WITH ORDINALITY AS m(text, n)) AS t, \
+             LATERAL pg_catalog.unnest(pg_catalog.to_tsvector(COALESCE($1, pg_catalog.get_current_ts_config()), pg_catalog.\"left\"(t.text, 100000))) AS w";
+        let values = [
+            (pg_sys::REGCONFIGOID, self.config.map(pg_sys::Datum::from)),
+            (pg_sys::TEXTOID, Some(question)),
+            (pg_sys::TEXTARRAYOID, Some(text_array(mentions))),
+        ];
+        let mut found = Found::of(&[pg_sys::TEXTOID, pg_sys::INT4OID]);
+        found.run(sql, Planning::Auto, &values);
+        let (mut words, mut places): (Vec<Word>, HashMap<Vec<u8>, usize>) = (Vec::new(), HashMap::new()); // bounded: a tsvector
+        found.each(|row| {
+            let lexeme = row.text(0).unwrap_or_default();
+            let place = *places.entry(lexeme.to_vec()).or_insert(words.len()); // bounded: a tsvector
+            if place == words.len() {
+                let frequency = self.frequencies.get(lexeme).copied().unwrap_or(self.others);
+                words.push(Word { lexeme: lexeme.to_vec(), frequency, of: Vec::new() }); // bounded: a tsvector
+            }
+            if let Some(mention) = row.int(1).and_then(|n| usize::try_from(n - 1).ok()) {
+                words[place].of.push(mention);
+            }
+            Ok(())
+        })?;
+        Ok(words)
+    }
+
+    /// Counts the documents that have the words which the statistics do not know.
+    fn count(&self, of: &Documents, documents: f64, words: &mut [Word]) -> Fallible<()> {
+        let is_unknown = |word: &Word| !self.frequencies.contains_key(&word.lexeme);
+        let mut unknown: Vec<&mut Word> = words.iter_mut().filter(|word| is_unknown(word)).take(MOST).collect(); // bounded: MOST
+        if !self.is_known() || unknown.is_empty() {
+            return Ok(());
+        }
+        let queries: Vec<Vec<u8>> = unknown.iter().map(|word| as_query(&word.lexeme)).collect(); // bounded: MOST words
+        let queries: Vec<&[u8]> = queries.iter().map(Vec::as_slice).collect(); // bounded: MOST words
+        let sql = format!(
+            "SELECT (SELECT pg_catalog.count(*) FROM {} AS d WHERE {} OPERATOR(pg_catalog.@@) w.query)::pg_catalog.float8 \
+             FROM pg_catalog.unnest($1::pg_catalog.tsquery[]) WITH ORDINALITY AS w(query, n) ORDER BY w.n",
+            of.name, self.value
+        );
+        let mut found = Found::of(&[pg_sys::FLOAT8OID]);
+        found.run(&sql, Planning::Auto, &[(pg_sys::TEXTARRAYOID, Some(text_array(&queries)))]);
+        let mut unknown = unknown.iter_mut();
+        found.each(|row| {
+            if let Some(word) = unknown.next() {
+                word.frequency = (row.float(0).unwrap_or_default() / documents.max(1.0)).min(1.0);
+            }
+            Ok(())
+        })
     }
 }
 

@@ -107,3 +107,35 @@ RESET ROLE;
 DROP TABLE tickets, org;
 DROP FUNCTION by_words;
 DROP ROLE regress_words;
+
+-- A rare word beside a name: the document that has it is among the first three, though others stand in the middle of two lists.
+CREATE TABLE shop (parent text, child text);
+INSERT INTO shop VALUES ('goods', 'boats'), ('boats', 'kayaks'), ('boats', 'rafts'), ('goods', 'tents');
+SELECT cft_attach('shop');
+CREATE TABLE notes (id int PRIMARY KEY, entity text, body text, embedding vector(2), words tsvector GENERATED ALWAYS AS (to_tsvector('english', body)) STORED);
+INSERT INTO notes SELECT n, (ARRAY['kayaks', 'tents', 'boats'])[1 + n % 3], 'The customer asks for a ' || (ARRAY['kayak', 'tent', 'boat'])[1 + n % 3] || ' of size ' || n % 17 || ', and paddles.', ARRAY[1, n % 3 + 0.001 * n]::vector
+  FROM generate_series(1, 600) AS n;
+INSERT INTO notes VALUES (1000, 'tents', 'Ticket TCK-48213: a zip is broken.', '[-1,0]'), (1001, NULL, 'Sizes of zips.', '[-1,0]');
+CREATE INDEX ON notes USING gin (words);
+CREATE INDEX ON notes (entity);
+SELECT cft_attach_documents('notes', entity => 'entity', search => 'words');
+CREATE FUNCTION those(question text, embedding vector = '[1,0]', mode text = NULL) RETURNS TABLE (id text, rank int, entity text, why text) LANGUAGE sql AS $$
+    SELECT r.document_id, r.rank, r.entity, r.why FROM cft_retrieve(question, embedding, edges => 'shop', documents => 'notes', mode => mode) AS r WHERE source = 'document' $$;
+SELECT count(*) FILTER (WHERE id = '1000') AS found, count(*) FROM those('What about the kayaks of ticket TCK-48213?');
+ANALYZE notes;
+SELECT * FROM those('What about the kayaks of ticket TCK-48213?');
+SELECT id, rank FROM those('What about the kayaks of ticket TCK-48213?', NULL) WHERE id = '1000';
+SELECT id, rank FROM those('What about the kaykas of ticket TCK-48213?', NULL) WHERE id = '1000';
+-- No more words than the mention's: what is about the mention is first; and what it is written as is no word of its own.
+SELECT why ~ 'by reciprocal rank', entity, count(*) FROM those('kayaks') GROUP BY 1, 2;
+SELECT why ~ 'by reciprocal rank', entity, count(*) FROM those('kaykas') GROUP BY 1, 2;
+-- Words that many documents have are none beside it.
+SELECT why ~ 'by reciprocal rank', count(*) FROM those('Which customer asks for kayaks and paddles?') GROUP BY 1;
+-- The mode that search has is the default; without it, cft.
+SELECT bool_and((a.id, a.why) = (b.id, b.why)) FROM those('tents of size 3') AS a JOIN those('tents of size 3', mode => 'hybrid') AS b USING (rank);
+SELECT bool_and(why ~ 'nearest documents') FROM those('tents of size 3', mode => 'cft');
+SELECT cft_attach_documents('notes', entity => 'entity');
+SELECT bool_and((a.id, a.why) = (b.id, b.why)) FROM those('tents of size 3') AS a JOIN those('tents of size 3', mode => 'cft') AS b USING (rank);
+SELECT count(*) FROM those('tents', mode => 'hybrid');
+DROP TABLE notes, shop;
+DROP FUNCTION those;
