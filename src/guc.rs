@@ -49,6 +49,9 @@ pub static TEMPLATE: GucSetting<Option<CString>> = GucSetting::<Option<CString>>
 /// `cftrag.prompt_template`: the format of cft_prompt; empty: the built-in words.
 pub static PROMPT_TEMPLATE: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c""));
 
+/// `cftrag.document_template`: the format of a document in cft_prompt; empty: its number and its text.
+pub static DOCUMENT_TEMPLATE: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c""));
+
 /// `cftrag.match_case`: which names are found in their own case only.
 pub static MATCH_CASE: GucSetting<MatchCase> = GucSetting::<MatchCase>::new(MatchCase::On);
 
@@ -112,6 +115,11 @@ pub fn template() -> Option<CString> {
 /// `cftrag.prompt_template` in the server's encoding, if it is set.
 pub fn prompt_template() -> Option<CString> {
     PROMPT_TEMPLATE.get().filter(|text| !text.is_empty())
+}
+
+/// `cftrag.document_template` in the server's encoding, if it is set.
+pub fn document_template() -> Option<CString> {
+    DOCUMENT_TEMPLATE.get().filter(|text| !text.is_empty())
 }
 
 /// `cftrag.build_in_place_limit` in bytes.

@@ -51,11 +51,36 @@ COMMENT ON FUNCTION cft_retrieve(text, vector, integer, integer, integer, intege
 
 CREATE FUNCTION cft_prompt(question text, embedding vector, k integer DEFAULT 5, chunks integer DEFAULT NULL, up integer DEFAULT 3, down integer DEFAULT 1,
     budget integer DEFAULT NULL, mode text DEFAULT NULL, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, within text[] DEFAULT NULL, documents regclass DEFAULT NULL, template text DEFAULT NULL,
-    filter jsonb DEFAULT NULL, match text DEFAULT NULL, narrow boolean DEFAULT true)
+    filter jsonb DEFAULT NULL, match text DEFAULT NULL, narrow boolean DEFAULT true, document_template text DEFAULT NULL)
 RETURNS text LANGUAGE c STABLE PARALLEL SAFE COST 10000
 AS 'MODULE_PATHNAME', 'cft_prompt_wrapper';
-COMMENT ON FUNCTION cft_prompt(text, vector, integer, integer, integer, integer, integer, text, regclass, text[], text[], regclass, text, jsonb, text, boolean) IS
-'a prompt of what cft_retrieve returns, the same bytes for the same data; or a format of yours, with {question} {documents} {hierarchy} {chunks}';
+COMMENT ON FUNCTION cft_prompt(text, vector, integer, integer, integer, integer, integer, text, regclass, text[], text[], regclass, text, jsonb, text, boolean, text) IS
+'a prompt of what cft_retrieve returns, the same bytes for the same data; or a format of yours, with {question} {documents} {hierarchy} {chunks}, and of each document, with {number} {id} {entity} {text}';
+
+-- Ids need no cast.
+CREATE FUNCTION cft_chunks(id bigint, embedding vector DEFAULT NULL, up integer DEFAULT 3, down integer DEFAULT 1,
+    edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, documents regclass DEFAULT NULL)
+RETURNS TABLE(entity text, relation text, depth integer, relative text, document_id text, body text, tokens integer, distance float8) LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 10
+BEGIN ATOMIC SELECT f.* FROM cft_chunks($1::text, $2, $3, $4, $5, $6, $7) AS f; END;
+COMMENT ON FUNCTION cft_chunks(bigint, vector, integer, integer, regclass, text[], regclass) IS 'cft_chunks for an integer id';
+
+CREATE FUNCTION cft_chunks(uuid uuid, embedding vector DEFAULT NULL, up integer DEFAULT 3, down integer DEFAULT 1,
+    edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, documents regclass DEFAULT NULL)
+RETURNS TABLE(entity text, relation text, depth integer, relative text, document_id text, body text, tokens integer, distance float8) LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 10
+BEGIN ATOMIC SELECT f.* FROM cft_chunks($1::text, $2, $3, $4, $5, $6, $7) AS f; END;
+COMMENT ON FUNCTION cft_chunks(uuid, vector, integer, integer, regclass, text[], regclass) IS 'cft_chunks for a uuid';
+
+CREATE FUNCTION cft_chunks(ids bigint[], embedding vector DEFAULT NULL, up integer DEFAULT 3, down integer DEFAULT 1,
+    edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, documents regclass DEFAULT NULL)
+RETURNS TABLE(entity text, relation text, depth integer, relative text, document_id text, body text, tokens integer, distance float8) LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 10
+BEGIN ATOMIC SELECT f.* FROM cft_chunks($1::text[], $2, $3, $4, $5, $6, $7) AS f; END;
+COMMENT ON FUNCTION cft_chunks(bigint[], vector, integer, integer, regclass, text[], regclass) IS 'cft_chunks for an array of integer ids';
+
+CREATE FUNCTION cft_chunks(uuids uuid[], embedding vector DEFAULT NULL, up integer DEFAULT 3, down integer DEFAULT 1,
+    edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, documents regclass DEFAULT NULL)
+RETURNS TABLE(entity text, relation text, depth integer, relative text, document_id text, body text, tokens integer, distance float8) LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 10
+BEGIN ATOMIC SELECT f.* FROM cft_chunks($1::text[], $2, $3, $4, $5, $6, $7) AS f; END;
+COMMENT ON FUNCTION cft_chunks(uuid[], vector, integer, integer, regclass, text[], regclass) IS 'cft_chunks for an array of uuids';
 
 CREATE FUNCTION cftrag_internal.cft_resolve(mention text, embedding vector, k integer, edges regclass, trees text[], within text[], documents regclass, match text)
 RETURNS TABLE(entity text, score float8, method text, label text)

@@ -53,6 +53,25 @@ AS 'MODULE_PATHNAME', 'cft_under_wrapper';
 COMMENT ON FUNCTION cft_under(uuid, uuid[], regclass, text[]) IS
 'whether an entity is one of these or below one, in any tree (in these trees), at any depth';
 
+-- What cft_entities finds needs no cast.
+CREATE FUNCTION cft_under(entity integer, ancestors text[], edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
+RETURNS boolean LANGUAGE c STABLE PARALLEL SAFE COST 10 SUPPORT cftrag_internal.cft_under_support
+AS 'MODULE_PATHNAME', 'cft_under_wrapper';
+COMMENT ON FUNCTION cft_under(integer, text[], regclass, text[]) IS
+'whether an entity is one of these or below one, in any tree (in these trees), at any depth';
+
+CREATE FUNCTION cft_under(entity bigint, ancestors text[], edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
+RETURNS boolean LANGUAGE c STABLE PARALLEL SAFE COST 10 SUPPORT cftrag_internal.cft_under_support
+AS 'MODULE_PATHNAME', 'cft_under_wrapper';
+COMMENT ON FUNCTION cft_under(bigint, text[], regclass, text[]) IS
+'whether an entity is one of these or below one, in any tree (in these trees), at any depth';
+
+CREATE FUNCTION cft_under(entity uuid, ancestors text[], edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
+RETURNS boolean LANGUAGE c STABLE PARALLEL SAFE COST 10 SUPPORT cftrag_internal.cft_under_support
+AS 'MODULE_PATHNAME', 'cft_under_wrapper';
+COMMENT ON FUNCTION cft_under(uuid, text[], regclass, text[]) IS
+'whether an entity is one of these or below one, in any tree (in these trees), at any depth';
+
 CREATE FUNCTION cft_descendants(ancestor text, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
 RETURNS text[] LANGUAGE c STABLE PARALLEL SAFE COST 1000
 AS 'MODULE_PATHNAME', 'cft_descendants_wrapper';

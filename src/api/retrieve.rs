@@ -93,25 +93,37 @@ fn asked(call: &Call, matched: usize) -> Fallible<Asked> {
 }
 
 /// `cft_prompt(question text, embedding vector, k int, chunks int, up int, down int, budget int, mode text, edges regclass, trees text[], within text[],
-/// documents regclass, template text, filter jsonb, match text, narrow boolean) -> text`: the rows of cft_retrieve as a prompt; NULL without a question.
-/// Errors: those of cft_retrieve, 22023 (a template).
+/// documents regclass, template text, filter jsonb, match text, narrow boolean, document_template text) -> text`: the rows of cft_retrieve as a prompt; NULL
+/// without a question. Errors: those of cft_retrieve, 22023 (a template).
 #[pg_extern(sql = false)]
 fn cft_prompt(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
-    let mut parts = Parts::default();
+    let [of_prompt, of_document] = [guc::prompt_template(), guc::document_template()];
+    let template = |n, setting| call.text(n).or(Option::as_deref(setting).map(CStr::to_bytes));
+    let document = template(16, &of_document).unwrap_or(b"[{number}] {text}");
+    let document = Format::parse(document, &format::DOCUMENT)?;
+    let template = template(12, &of_prompt).map(|template| Format::parse(template, &format::PROMPT)).transpose()?;
     let lines = gather(&asked(&call, 14)?)?;
     let Some(question) = call.text(0) else { return Ok(Internal::from(None)) };
-    Room::new().take(2 * lines.iter().filter_map(|line| line.text.as_ref()).map(Vec::len).sum::<usize>())?;
-    lines.iter().for_each(|Line { source, text, .. }| parts.add(*source, text.as_deref().unwrap_or_default()));
-    let setting = guc::prompt_template();
-    let template = call.text(12).or(setting.as_deref().map(CStr::to_bytes));
+    let (mut parts, mut room, mut number) = (Parts::default(), Room::new(), 0);
+    for Line { source, document: id, entity, text, .. } in lines {
+        let text = text.unwrap_or_default();
+        let mut out = Bytes::default();
+        if source == Source::Hierarchy {
+            room.take(2 * text.len())?;
+            parts.add(source, &text);
+            continue;
+        }
+        number += 1;
+        let (id, entity) = (id.unwrap_or_default(), entity.unwrap_or_default());
+        document.write(&[number.to_string().as_bytes(), &id, &entity, &text], &mut out)?;
+        room.take(2 * out.0.len())?;
+        parts.add(source, &out.0);
+    }
     let mut out = Bytes::default();
     match template {
-        Some(template) => {
-            let format = Format::parse(template, &format::PROMPT)?;
-            format.write(&[question, &parts.documents, &parts.hierarchy, &parts.chunks], &mut out)?;
-        }
+        Some(format) => format.write(&[question, &parts.documents, &parts.hierarchy, &parts.chunks], &mut out)?,
         None => {
             for piece in parts.pieces(question) {
                 out.room(piece.len())?;

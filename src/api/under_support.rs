@@ -6,6 +6,7 @@
 use crate::api::support::{Value, nothing, relatives, value};
 use crate::call::array;
 use crate::call::entity_value::{EntityType, Name};
+use crate::catalog::registration::internal_function;
 use crate::error::MAX_LEVELS;
 use crate::pg::error_context;
 use pgrx::prelude::*;
@@ -230,7 +231,7 @@ unsafe fn widened(ancestor: *mut pg_sys::Node) -> *mut pg_sys::Node {
     }
 }
 
-/// A call of the cft_descendants in the schema of this cft_under, of the form that returns an array of that type.
+/// A call of the cft_descendants in the schema of this cft_under, or of the internal one, of the form that returns an array of that type.
 ///
 /// # Safety
 /// Nodes of a call of cft_under.
@@ -244,11 +245,13 @@ unsafe fn descendants(
         let mut types = vec![pg_sys::exprType(arguments[0]), pg_sys::REGCLASSOID, pg_sys::TEXTARRAYOID];
         let mut args = PgList::<pg_sys::Node>::new();
         arguments.into_iter().for_each(|argument| args.push(argument));
-        let mut function = beside(under, &types);
+        // The array has the type of the ancestors; of others the internal form gives one.
+        let is_of_ancestors = EntityType::of(types[0]).is_some_and(|(ancestors, _)| ancestors == element);
+        let mut function = if is_of_ancestors { beside(under, &types) } else { pg_sys::InvalidOid };
         if function == pg_sys::InvalidOid {
             types.push(pg_sys::ANYELEMENTOID);
             args.push(pg_sys::makeNullConst(element.oid(), -1, pg_sys::InvalidOid).cast());
-            function = beside(under, &types);
+            function = internal_function(c"cft_descendants", &types);
         }
         // Only the extension's own function, not another of the same name.
         let extension = |function| pg_sys::getExtensionOfObject(pg_sys::ProcedureRelationId, function);

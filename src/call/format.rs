@@ -10,7 +10,7 @@ use crate::call::work_memory;
 use crate::call::work_memory::Bytes;
 use crate::error;
 use crate::error::Fallible;
-use crate::guc::{PROMPT_TEMPLATE, TEMPLATE};
+use crate::guc::{DOCUMENT_TEMPLATE, PROMPT_TEMPLATE, TEMPLATE};
 use pgrx::prelude::*;
 use pgrx::{GucContext, GucFlags, GucRegistry, check_for_interrupts};
 use std::ffi::{CStr, CString, c_char, c_void};
@@ -21,6 +21,9 @@ pub const SENTENCE: [&str; 5] = ["entity", "tree", "relation", "relatives", "cou
 
 /// Placeholders of a prompt: the texts of the rows of cft_retrieve, one per line.
 pub const PROMPT: [&str; 4] = ["question", "documents", "hierarchy", "chunks"];
+
+/// Placeholders of a document in a prompt: its place in the list, its id, the entity that it is about, its text.
+pub const DOCUMENT: [&str; 4] = ["number", "id", "entity", "text"];
 
 /// Bytes of the longest format.
 const LONGEST: usize = 64 * 1024;
@@ -87,7 +90,8 @@ fn pieces<'a>(source: &'a [u8], names: &[&str]) -> Result<Vec<Piece<'a>>, String
 }
 
 pub fn define() {
-    let (sentence, prompt) = (Some(check_sentence as CheckHook), Some(check_prompt as CheckHook));
+    let (sentence, prompt, document) =
+        (Some(check_sentence as CheckHook), Some(check_prompt as CheckHook), Some(check_document as CheckHook));
     let settings = [
         (
             c"cftrag.template",
@@ -102,6 +106,13 @@ pub fn define() {
             c"An empty value means the built-in words. Placeholders: {question} {documents} {hierarchy} {chunks}; {{ and }} are braces.",
             &PROMPT_TEMPLATE,
             prompt,
+        ),
+        (
+            c"cftrag.document_template",
+            c"Sets the format of a document in cft_prompt.",
+            c"An empty value means its number and its text. Placeholders: {number} {id} {entity} {text}; {{ and }} are braces.",
+            &DOCUMENT_TEMPLATE,
+            document,
         ),
     ];
     for (name, short, long, setting, hook) in settings {
@@ -142,6 +153,16 @@ unsafe extern "C-unwind" fn check_prompt(
 ) -> bool {
     // SAFETY: the new value of a setting.
     unsafe { check(value, &PROMPT) }
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn check_document(
+    value: *mut *mut c_char,
+    _extra: *mut *mut c_void,
+    _source: pg_sys::GucSource::Type,
+) -> bool {
+    // SAFETY: the new value of a setting.
+    unsafe { check(value, &DOCUMENT) }
 }
 
 /// Rejects a value that is not a format.

@@ -21,6 +21,27 @@ RETURNS text LANGUAGE c STABLE PARALLEL SAFE COST 10000
 AS 'MODULE_PATHNAME', 'cft_path_prefix_one_wrapper';
 COMMENT ON FUNCTION cft_path_prefix(text, regclass, text[], text) IS 'the path from the top to an entity, in the first of its trees, or of these; NULL if it is in none';
 
+-- Ids need no cast.
+CREATE FUNCTION cft_path_prefix(id bigint, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, separator text DEFAULT ' > ')
+RETURNS text LANGUAGE sql STABLE PARALLEL SAFE COST 10000
+BEGIN ATOMIC SELECT cft_path_prefix($1::text, $2, $3, $4); END;
+COMMENT ON FUNCTION cft_path_prefix(bigint, regclass, text[], text) IS 'cft_path_prefix for an integer id';
+
+CREATE FUNCTION cft_path_prefix(uuid uuid, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, separator text DEFAULT ' > ')
+RETURNS text LANGUAGE sql STABLE PARALLEL SAFE COST 10000
+BEGIN ATOMIC SELECT cft_path_prefix($1::text, $2, $3, $4); END;
+COMMENT ON FUNCTION cft_path_prefix(uuid, regclass, text[], text) IS 'cft_path_prefix for a uuid';
+
+CREATE FUNCTION cft_path_prefix(ids bigint[], edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, separator text DEFAULT ' > ')
+RETURNS TABLE(entity text, tree text, path text[], prefix text) LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 20
+BEGIN ATOMIC SELECT f.* FROM cft_path_prefix($1::text[], $2, $3, $4) AS f; END;
+COMMENT ON FUNCTION cft_path_prefix(bigint[], regclass, text[], text) IS 'cft_path_prefix for an array of integer ids';
+
+CREATE FUNCTION cft_path_prefix(uuids uuid[], edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, separator text DEFAULT ' > ')
+RETURNS TABLE(entity text, tree text, path text[], prefix text) LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 20
+BEGIN ATOMIC SELECT f.* FROM cft_path_prefix($1::text[], $2, $3, $4) AS f; END;
+COMMENT ON FUNCTION cft_path_prefix(uuid[], regclass, text[], text) IS 'cft_path_prefix for an array of uuids';
+
 -- In each tree, each hit climbs to the nearest of itself and its ancestors that has at least min_support hits at or below it (within up levels of
 -- these); ties go to the one with the most hits, then to the smallest by bytes. A hit that meets no others stays by itself, in the first of its trees.
 -- Where hits meet, all descendants within down levels are added, each from the nearest meeting point. At most k rows are returned: the hits, then the

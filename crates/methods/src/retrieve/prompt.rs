@@ -5,13 +5,12 @@ use crate::retrieve::budget::Source;
 const INSTRUCTION: &[u8] =
     b"Answer the question from the context below. If the context does not hold the answer, say so.";
 
-/// The parts of a prompt, each with its rows, one on a line. Documents and chunks are numbered as one list.
+/// The parts of a prompt, each with its rows, one on a line.
 #[derive(Default)]
 pub struct Parts {
     pub documents: Vec<u8>,
     pub chunks: Vec<u8>,
     pub hierarchy: Vec<u8>,
-    numbered: usize,
 }
 
 impl Parts {
@@ -24,10 +23,6 @@ impl Parts {
         };
         if !part.is_empty() {
             part.push(b'\n');
-        }
-        if source != Source::Hierarchy {
-            self.numbered += 1;
-            part.extend_from_slice(format!("[{}] ", self.numbered).as_bytes());
         }
         part.extend_from_slice(text);
     }
@@ -64,13 +59,12 @@ mod tests {
     }
 
     #[test]
-    fn documents_and_chunks_are_numbered_as_one_list() {
+    fn documents_and_chunks_are_one_list() {
         let rows =
             [(Source::Document, "One."), (Source::Hierarchy, "A is B."), (Source::Chunk, "Two.")];
-        let expected =
-            "\n\nDocuments:\n[1] One.\n[2] Two.\n\nHierarchy:\nA is B.\n\nQuestion: Why?";
+        let expected = "\n\nDocuments:\nOne.\nTwo.\n\nHierarchy:\nA is B.\n\nQuestion: Why?";
         assert_eq!(prompt(&rows), expected);
         assert_eq!(prompt(&[]), "\n\nQuestion: Why?");
-        assert_eq!(prompt(&rows[2..]), "\n\nDocuments:\n[1] Two.\n\nQuestion: Why?");
+        assert_eq!(prompt(&rows[2..]), "\n\nDocuments:\nTwo.\n\nQuestion: Why?");
     }
 }
