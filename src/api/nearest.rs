@@ -47,43 +47,22 @@ fn cft_nearest_documents(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 #[pg_extern(sql = false)]
 fn cft_nearest_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
-    nearest_entities(&unsafe { Call::new(fcinfo) }, None, 3)
-}
-
-/// `cft_nearest_entities(embedding vector, k int, edges regclass, trees text[], within text[], documents regclass, filter jsonb)`: cft_resolve calls it.
-#[pg_extern(sql = false)]
-fn cft_nearest_entities_in_trees(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
-    nearest_entities(&call, call.arg(3), 4)
-}
-
-/// Documents of which comparing all takes some ten milliseconds.
-const MANY: i64 = 10_000;
-
-/// The argument k. 22004 if it is NULL, 22023 if it is negative.
-fn k(call: &Call) -> Fallible<i32> {
-    let k = call.int(1).ok_or_else(|| error::null_argument("k"))?;
-    if k < 0 { Err(error::negative("k", k)) } else { Ok(k) }
-}
-
-/// `next`: the number of the argument `within`, before documents and filter.
-fn nearest_entities(call: &Call, trees: Option<pg_sys::Datum>, next: usize) -> Fallible<()> {
     let rows = call.rows();
     let wanted = Wanted {
         vector: call.argument_types()[0],
         embedding: call.arg(0),
         edges: call.oid(2),
-        trees,
-        within: call.arg(next),
-        filter: call.arg(next + 2),
+        trees: None,
+        within: call.arg(3),
+        filter: call.arg(5),
         budget: None,
     };
-    let k = k(call)?;
+    let k = k(&call)?;
     if wanted.embedding.is_none() {
         return Ok(());
     }
-    let near = wanted.nearest_entities(call.function(), k, call.oid(next + 1))?;
+    let near = wanted.nearest_entities(call.function(), k, call.oid(4))?;
     let labels = near.labels(call.function(), wanted.edges)?;
     for (n, (entity, distance)) in near.all.iter().enumerate() {
         let label = labels.get(n);
@@ -96,6 +75,15 @@ fn nearest_entities(call: &Call, trees: Option<pg_sys::Datum>, next: usize) -> F
         rows.add(values, &mut [false, false, false, label.is_none()]);
     }
     Ok(())
+}
+
+/// Documents of which comparing all takes some ten milliseconds.
+const MANY: i64 = 10_000;
+
+/// The argument k. 22004 if it is NULL, 22023 if it is negative.
+fn k(call: &Call) -> Fallible<i32> {
+    let k = call.int(1).ok_or_else(|| error::null_argument("k"))?;
+    if k < 0 { Err(error::negative("k", k)) } else { Ok(k) }
 }
 
 /// `cft_check_dimensions(embedding vector, declared text)`. STRICT. Errors: 22000 if the column has other dimensions. `declared`: what cft_dimensions says.

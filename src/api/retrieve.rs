@@ -14,8 +14,10 @@ use crate::catalog::registration::Functions;
 use crate::error;
 use crate::error::Fallible;
 use crate::guc;
+use crate::guc::Match;
 use crate::retrieve::documents::Wanted;
 use crate::retrieve::gather::{Asked, Line, Mode, gather};
+use crate::retrieve::resolve;
 use crate::serve::answer::{reads_as_array, refuse_array};
 use crate::serve::asked::{Reach, matching};
 use cftrag_methods::retrieve::budget::Source;
@@ -132,6 +134,38 @@ fn cft_prompt(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
         }
     }
     fmgr::text_value(&out.0).map(|text| Internal::from(Some(text)))
+}
+
+/// `cft_resolve(mention text, embedding vector, k int, edges regclass, trees text[], within text[], documents regclass, match text) -> table(entity, score,
+/// method, label)`: see retrieve/resolve.rs. No rows for a NULL mention or k. Errors: 22023 (k, match), those of cft_entities and cft_nearest_entities.
+#[pg_extern(sql = false)]
+fn cft_resolve(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let rows = call.rows();
+    let (Some(mention), Some(k)) = (call.arg(0), call.int(2)) else { return Ok(()) };
+    let asked = resolve::Asked {
+        function: call.function(),
+        wanted: Wanted {
+            vector: call.argument_types()[1],
+            embedding: call.arg(1),
+            edges: call.oid(3),
+            trees: call.arg(4),
+            within: call.arg(5),
+            filter: None,
+            budget: None,
+        },
+        k: usize::try_from(k).map_err(|_| error::negative("k", k))?,
+        documents: call.oid(6),
+        matching: call.arg(7).map_or(Ok(Match::Fuzzy), |value| matching(Some(value)))?,
+    };
+    for meant in resolve::resolve(&asked, mention)? {
+        check_for_interrupts!();
+        let label = meant.label.as_deref().map_or(Ok(pg_sys::Datum::null()), text_value)?;
+        let values = &mut [text_value(&meant.entity)?, float(meant.score), text_value(&meant.method)?, label];
+        rows.add(values, &mut [false, false, false, meant.label.is_none()]);
+    }
+    Ok(())
 }
 
 /// `cft_chunks(entities text[], embedding vector, up int, down int, edges regclass, trees text[], documents regclass) -> table(entity, relation, depth,

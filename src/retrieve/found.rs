@@ -108,6 +108,11 @@ impl Row {
         self.get(n).map(|value| value.value() as i32)
     }
 
+    /// A column of type real.
+    pub fn real(&self, n: usize) -> Option<f32> {
+        self.get(n).map(|value| f32::from_bits(value.value() as u32))
+    }
+
     /// A column of type double precision.
     pub fn float(&self, n: usize) -> Option<f64> {
         self.get(n).map(|value| f64::from_bits(value.value() as u64))

@@ -10,5 +10,6 @@ pub mod found;
 pub mod gather;
 pub mod hierarchy;
 pub mod mentioned;
+pub mod resolve;
 pub mod search;
 pub mod words;

@@ -3,4 +3,5 @@
 pub mod budget;
 pub mod filter;
 pub mod fuse;
+pub mod path;
 pub mod prompt;
