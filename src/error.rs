@@ -196,6 +196,72 @@ pub fn no_embedding(column: &str, table: &str) -> ErrorReport {
         .set_hint("Embeddings are of a type of pgvector: vector, halfvec or sparsevec.")
 }
 
+pub fn entity_and_mapping() -> ErrorReport {
+    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, "\"entity\" and \"mapping\" exclude each other".into())
+        .set_detail("A document is about the entity in its own column, or about those that the mapping table gives it.")
+}
+
+pub fn document_column_twice(column: &str) -> ErrorReport {
+    report(Code::ERRCODE_DUPLICATE_COLUMN, format!("column \"{column}\" is named twice"))
+        .set_hint("The embedding must be a column of its own, and so must the entity and the document of a mapping.")
+}
+
+/// Documents whose column of entities holds several. `id` and `unnested`: the documents' id and those entities, as SQL; then the columns to attach.
+pub fn documents_of_several(
+    column: &str,
+    table: &str,
+    id: &str,
+    unnested: &str,
+    [id_column, body, embedding]: [&str; 3],
+) -> ErrorReport {
+    let literal = |text: &str| format!("'{}'", text.replace('\'', "''"));
+    several_entities(column, table).set_hint(crate::pg::encoding::shown(&format!(
+        "Say which entities a document is about in a table of pairs: CREATE TABLE document_entities AS SELECT {id} AS document_id, {unnested} AS entity FROM {table}; \
+         SELECT cft_attach_documents({}, id => {}, body => {}, embedding => {}, mapping => 'document_entities');",
+        literal(table),
+        literal(id_column),
+        literal(body),
+        literal(embedding)
+    )))
+}
+
+pub fn no_order_of_its_own(column: &str, table: &str) -> ErrorReport {
+    report(
+        Code::ERRCODE_DATATYPE_MISMATCH,
+        format!("column \"{column}\" of table {table} has no order of the server's own"),
+    )
+    .set_hint("Filters and the order of documents take columns of the server's own types that have an order: numbers, texts, booleans, dates, uuid.")
+}
+
+pub fn tokens_are_no_integer(column: &str, table: &str) -> ErrorReport {
+    report(Code::ERRCODE_DATATYPE_MISMATCH, format!("column \"{column}\" of table {table} is no integer"))
+}
+
+pub fn must_differ(one: &str, other: &str) -> ErrorReport {
+    report(Code::ERRCODE_DUPLICATE_COLUMN, format!("{one} and {other} must be different columns"))
+}
+
+/// `others`: the tables of embeddings that the edges table has.
+pub fn other_embeddings(edges: &str, others: &str) -> ErrorReport {
+    report(
+        Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        format!("another table of embeddings is attached to {edges}"),
+    )
+    .set_detail(format!("It is {}.", crate::pg::encoding::shown(others)))
+    .set_hint("Detach it with cft_detach.")
+}
+
+/// The NOTICE that texts have none of some words of a table: `count` of them, and the first.
+pub fn notice_words_in_no_text(table: &str, count: i32, first: &str) {
+    report(
+        Code::ERRCODE_SUCCESSFUL_COMPLETION,
+        format!("of the words of table {table}, {count} are found in no text"),
+    )
+    .set_detail(crate::pg::encoding::shown(&format!("One is \"{first}\": it has capitals, or is not one word.")))
+    .set_hint("Write single words, in lower case: texts are compared without case. Expressions of several words are aliases (cft_attach_aliases).")
+    .report(pgrx::PgLogLevel::NOTICE);
+}
+
 pub fn zero_embedding() -> ErrorReport {
     report(Code::ERRCODE_INVALID_PARAMETER_VALUE, "the embedding is zero".into())
         .set_detail("It has no direction, so no cosine distance to anything.")
@@ -252,6 +318,33 @@ pub fn no_such_function(oid: u32) -> ErrorReport {
 
 pub fn no_such_table(oid: u32) -> ErrorReport {
     report(Code::ERRCODE_UNDEFINED_TABLE, format!("table with OID {oid} does not exist"))
+}
+
+/// The table of a registration may belong to another only if its owner may say so (catalog/trust.rs).
+pub fn not_owner_of_other(table: &str, other: &str) -> ErrorReport {
+    report(
+        Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
+        format!("the owner of table {table} must own {other}, or be able to SET ROLE to its owner"),
+    )
+}
+
+pub fn temporary_beside(table: &str, other: &str) -> ErrorReport {
+    report(Code::ERRCODE_INVALID_TABLE_DEFINITION, format!("table {table} is temporary, and {other} is not"))
+}
+
+pub fn not_a_table(table: &str) -> ErrorReport {
+    report(Code::ERRCODE_WRONG_OBJECT_TYPE, format!("\"{table}\" cannot be attached to cftrag: it is not a table"))
+}
+
+/// `listed`: columns of the table.
+pub fn column_not_there(column: &str, table: &str, listed: &str) -> ErrorReport {
+    report(Code::ERRCODE_UNDEFINED_COLUMN, format!("column \"{column}\" of table \"{table}\" does not exist"))
+        .set_hint(crate::pg::encoding::shown(&format!("The table has the columns {listed}.")))
+}
+
+pub fn several_entities(column: &str, table: &str) -> ErrorReport {
+    report(Code::ERRCODE_DATATYPE_MISMATCH, format!("column \"{column}\" of table {table} holds several entities"))
+        .set_hint("Keep a row for each entity.")
 }
 
 /// A table may belong to another only if its owner may say so (catalog/trust.rs).

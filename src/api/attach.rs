@@ -9,9 +9,10 @@ use crate::catalog::column_rules::{check_columns, check_position};
 use crate::catalog::columns::{ColumnNames, MOST_NAMES};
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::name::display_name;
+use crate::catalog::registered::Kind;
 use crate::catalog::registration::Functions;
 use crate::catalog::trigger_ddl::{Fires, Trigger};
-use crate::catalog::{privileges, registration, registration_cache, side_table, trigger_ddl, trust};
+use crate::catalog::{privileges, registered, registration, registration_cache, trigger_ddl, trust};
 use crate::error;
 use crate::error::Fallible;
 use crate::pg::encoding;
@@ -210,15 +211,11 @@ fn attach_names(
     }
     // One table may hold the names of several edges tables.
     let base = if are_labels { "cftrag_labels" } else { "cftrag_aliases" };
-    let numbered = (2..).map(|n| format!("{base}_{n}"));
-    // SAFETY: a catalog lookup by name.
-    let is_free = |name: &CString| unsafe { pg_sys::get_trigger_oid(oid, name.as_ptr(), true) } == pg_sys::InvalidOid;
     let marked = ColumnNames { parent: name, child: entity, label: None, language: Language::default(), ..names };
     let arguments: Vec<_> = marked.arguments().into_iter().map(c_string).collect(); // bounded: names of columns
-    let mut free = std::iter::once(base.to_string()).chain(numbered).map(|name| c_string(&name)).filter(is_free);
     trigger_ddl::create(&Trigger {
         from: Some(of),
-        name: &free.next().unwrap_or_default(),
+        name: &trigger_ddl::free_name(oid, base),
         function: marker.0,
         events: pg_sys::TRIGGER_TYPE_INSERT,
         arguments: &arguments,
@@ -262,7 +259,7 @@ fn cft_detach_edges(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<bool> {
     {
         crate::pg::contain::attempt(|| crate::image::chunks::drop_image(control, index));
     }
-    let others = side_table::belonging(oid, &functions.of_belonging()).into_iter();
+    let others = registered::belonging(oid, &Kind::belonging(functions)).into_iter();
     let strangers: Vec<_> =
         others.filter(|(_, of)| !trust::counts_beside(*of, oid)).map(|(trigger, _)| trigger).collect(); // bounded: triggers that name one table
     Ok(trigger_ddl::drop_from(oid, &strangers)? | had)

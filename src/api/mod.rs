@@ -3,6 +3,7 @@
 //! A function returns its error as a value; error.rs has the messages.
 
 pub mod attach;
+pub mod attach_documents;
 pub mod attached;
 pub mod build;
 pub mod context;
@@ -11,6 +12,7 @@ pub mod entities;
 pub mod json;
 pub mod meant;
 pub mod nearest;
+pub mod registrations;
 pub mod retrieve;
 pub mod stats;
 pub mod support;

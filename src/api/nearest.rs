@@ -6,7 +6,6 @@ use crate::call::fmgr::{Call, text_datum};
 use crate::call::tuple::float;
 use crate::catalog::documents::Documents;
 use crate::catalog::filter::{Condition, OF_SEARCHES};
-use crate::catalog::name::display_identifier;
 use crate::catalog::registration::Functions;
 use crate::error;
 use crate::error::Fallible;
@@ -77,9 +76,6 @@ fn cft_nearest_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     Ok(())
 }
 
-/// Documents of which comparing all takes some ten milliseconds.
-const MANY: i64 = 10_000;
-
 /// The argument k. 22004 if it is NULL, 22023 if it is negative.
 fn k(call: &Call) -> Fallible<i32> {
     let k = call.int(1).ok_or_else(|| error::null_argument("k"))?;
@@ -135,25 +131,5 @@ fn cft_condition(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let Some(of) = Documents::of(Functions::beside(call.function()), call.oid(0), true)? else { return Ok(()) };
     let condition = Condition::of(filter, &of, usize::try_from(number).unwrap_or_default())?;
     rows.add(&mut [text_datum(&encoding::encode(&condition.sql)), condition.parameter()], &mut [false, false]);
-    Ok(())
-}
-
-/// `cft_note_index(documents regclass)`: a NOTICE if the table has many documents and no index that orders them by distance. STRICT. Errors: those of
-/// cft_nearest_documents.
-#[pg_extern(sql = false)]
-fn cft_note_index(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
-    let Some(of) = Documents::of(Functions::beside(call.function()), call.oid(0), true)? else { return Ok(()) };
-    let (rows, column, distance) = (of.rows()?, &of.embedding, &of.distance);
-    if !distance.has_index && rows >= MANY {
-        error::notice_no_index(
-            &of.shown,
-            &display_identifier(&column.name),
-            &distance.type_name,
-            column.modifier,
-            rows,
-        );
-    }
     Ok(())
 }

@@ -1,49 +1,44 @@
-//! cft_register, cft_watch and cft_drop_triggers: the triggers of what SQL attaches (documents, mappings, embeddings, summaries).
+//! cft_set_columns, cft_watch and cft_drop_triggers: the triggers of what SQL attaches (documents, mappings, embeddings, summaries).
 //!
 //! They do what CREATE TRIGGER and DROP TRIGGER do, by OID (catalog/trigger_ddl.rs), and need the same rights: any caller could run the statements.
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
+use crate::call::array;
 use crate::call::fmgr::Call;
 use crate::call::work_memory::Room;
+use crate::catalog::registration::Functions;
 use crate::catalog::trigger_ddl::{Fires, Trigger};
-use crate::catalog::{registration, trigger_ddl};
-use crate::error;
+use crate::catalog::{privileges, register, trigger_ddl};
 use crate::error::Fallible;
-use crate::pg::compat::{owns_table, plain};
+use crate::pg::encoding;
 use pgrx::prelude::*;
-use std::ffi::CString;
 
-/// `cft_register(relation regclass, other regclass, trigger_name text, trigger_function regprocedure, columns text[], arguments text[]) -> void`:
-/// creates a trigger that never fires (UPDATE OF the columns, WHEN false; ENABLE ALWAYS, which only the owner can set) and whose columns and
-/// arguments are a registration. With `other`, it says that `relation` belongs to that table (FROM). Errors: 42P01, 42883, 22004 (no name),
-/// 42501, CREATE TRIGGER's.
+/// Pairs that are looked at: more than a table has columns.
+const MOST_COLUMNS: usize = pg_sys::MaxHeapAttributeNumber as usize + 1;
+
+/// `cft_set_columns(relation regclass, other regclass, trigger_function regprocedure, columns name[], roles text[]) -> boolean`: drops the table's
+/// registration by that function (that for `other`, if it is given) and, unless `columns` is NULL, creates one: `roles[i]` lists what `columns[i]` is
+/// for. Returns whether there was one. Errors: those of [`register::set`].
 #[pg_extern(sql = false)]
-fn cft_register(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+fn cft_set_columns(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<bool> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
-    let (Some(table), Some(name), Some(function)) = (call.oid(0), call.text(2), call.oid(3)) else { return Ok(()) };
-    if name.is_empty() {
-        return Err(error::null_argument("trigger_name"));
+    let (Some(table), Some(function)) = (call.oid(0), call.oid(2)) else { return Ok(false) };
+    let other = call.oid(1);
+    let (Some(columns), Some(roles)) = (call.arg(3), call.arg(4)) else {
+        return register::unset(table, other, function);
+    };
+    // SAFETY: SQL declares them name[] and text[]; they live as long as the call.
+    let (columns, roles) = unsafe { (array::column_names(columns)?, array::texts(roles)?) };
+    let (mut for_roles, mut room) = (Vec::new(), Room::new());
+    for (column, role) in columns.zip(roles).take(MOST_COLUMNS) {
+        let Some(column) = column else { continue };
+        let role = role.unwrap_or_default();
+        room.take(4 * role.len())?;
+        for_roles.push((encoding::decode(column), encoding::decode(role))); // bounded: MOST_COLUMNS, counted
     }
-    let from = call.oid(1);
-    trigger_ddl::create(&Trigger {
-        from,
-        name: &c_string(name),
-        function,
-        events: pg_sys::TRIGGER_TYPE_UPDATE,
-        each_row: from.is_some(),
-        columns: &c_strings(&call, 4)?,
-        arguments: &c_strings(&call, 5)?,
-        never: true,
-        // Not on a view: ALTER TABLE cannot enable its triggers ALWAYS, so a dump would not restore.
-        // SAFETY: a system cache lookup.
-        fires: match unsafe { pg_sys::get_rel_relkind(table) } as u8 {
-            pg_sys::RELKIND_VIEW => Fires::OnOrigin,
-            _ => Fires::Always,
-        },
-        ..Trigger::on(table)
-    })
+    register::set(table, other, function, &for_roles, Functions::beside(call.function()))
 }
 
 /// `cft_watch(relation regclass, trigger_function regprocedure) -> void`: creates triggers after each statement that changes the table; they see
@@ -55,8 +50,7 @@ fn cft_watch(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let call = unsafe { Call::new(fcinfo) };
     let (Some(table), Some(function)) = (call.oid(0), call.oid(1)) else { return Ok(()) };
     let (new, old) = (Some(c"cft_new"), Some(c"cft_old"));
-    // SAFETY: reads a backend variable.
-    let is_owner = owns_table(table, unsafe { plain::GetUserId() });
+    let is_owner = privileges::is_owner(table);
     let statement = if is_owner { Fires::Always } else { Fires::OnOrigin };
     for (name, fires, events, new_table, old_table) in [
         (c"cftrag_rollup_insert", statement, pg_sys::TRIGGER_TYPE_INSERT, new, None),
@@ -93,24 +87,5 @@ fn cft_drop_triggers(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<bool> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let (Some(table), Some(function)) = (call.oid(0), call.oid(1)) else { return Ok(false) };
-    let other = call.oid(2);
-    let find = || {
-        registration::triggers_of(table, |trigger| {
-            trigger.tgfoid == function
-                && !trigger.tgisinternal
-                && other.is_none_or(|other| trigger.tgconstrrelid == other)
-        })
-    };
-    trigger_ddl::drop(table, find)
-}
-
-/// SQL texts have no NUL.
-fn c_string(text: &[u8]) -> CString {
-    CString::new(text).unwrap_or_default()
-}
-
-fn c_strings(call: &Call, n: usize) -> Fallible<Vec<CString>> {
-    let Some(texts) = call.names(n)? else { return Ok(Vec::new()) };
-    Room::new().take(texts.iter().map(|text| 2 * (text.len() + size_of::<CString>())).sum())?;
-    Ok(texts.into_iter().map(c_string).collect()) // bounded: counted
+    register::drop(table, call.oid(2), function)
 }

@@ -11,6 +11,7 @@ use crate::error::Fallible;
 use cftrag_core::Names;
 use pgrx::{check_for_interrupts, pg_sys};
 use std::collections::HashSet;
+use std::ffi::CStr;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
@@ -41,7 +42,7 @@ impl Elements<'_> {
     /// 53200 if the array is large and the system has no memory beside it.
     ///
     /// # Safety
-    /// `array` is an array of elements of that length (4 or 8 bytes, passed by value, or 16, aligned as char; or -1:
+    /// `array` is an array of elements of that length (4 or 8 bytes, passed by value, or 16 or NAMEDATALEN, aligned as char; or -1:
     /// varlenas, aligned as int), and outlives the elements.
     pub unsafe fn of(array: pg_sys::Datum, length: i32) -> Fallible<Self> {
         // SAFETY: the caller's promise. An array is its head, the lengths and lower bounds of its dimensions, the bits
@@ -110,6 +111,17 @@ pub unsafe fn texts<'a>(array: pg_sys::Datum) -> Fallible<impl Iterator<Item = O
     let elements = unsafe { Elements::of(array, -1) }?;
     // SAFETY: as above; elements of arrays are stored plainly, so nothing is copied.
     Ok(elements.map(|element| element.map(|element| unsafe { text_bytes(element) })))
+}
+
+/// The elements of a name[], with None for NULL. 53200.
+///
+/// # Safety
+/// A name[] value that outlives them.
+pub unsafe fn column_names<'a>(array: pg_sys::Datum) -> Fallible<impl Iterator<Item = Option<&'a [u8]>> + Clone> {
+    // SAFETY: the caller's promise.
+    let elements = unsafe { Elements::of(array, pg_sys::NAMEDATALEN as i32) }?;
+    // SAFETY: as above; a name has a NUL.
+    Ok(elements.map(|element| element.map(|element| unsafe { CStr::from_ptr(element.cast_mut_ptr()) }.to_bytes())))
 }
 
 /// The names of a text[] without NULLs, first occurrences only, in order. 53400, 53200.

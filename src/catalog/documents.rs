@@ -8,11 +8,11 @@
 
 use crate::catalog::columns::collation_name;
 use crate::catalog::edges_table::EdgesTable;
-use crate::catalog::name::{display_identifier, full_name, quote};
+use crate::catalog::name::{display_identifier, display_name, full_name, quote};
 use crate::catalog::privileges::{is_readable, require_readable};
+use crate::catalog::registered::{Kind, Registered};
 use crate::catalog::registration::Functions;
-use crate::catalog::side_table::Registered;
-use crate::catalog::{column_sql, registration, registration_cache, roles, side_table, trust};
+use crate::catalog::{column_sql, registered, registration, registration_cache, roles, trust};
 use crate::error;
 use crate::error::Fallible;
 use crate::pg::compat::plain;
@@ -38,7 +38,8 @@ pub struct DocumentColumn {
 }
 
 impl DocumentColumn {
-    fn of(table: &EdgesTable, name: &str) -> Option<Self> {
+    /// The column of that name.
+    pub fn of(table: &EdgesTable, name: &str) -> Option<Self> {
         let found = table.column(name)?;
         // SAFETY: an open table's column of that number.
         let attribute = unsafe { &*compat::attribute((*table.rel()).rd_att, found.number - 1) };
@@ -60,6 +61,18 @@ impl DocumentColumn {
             type_name: type_name(pg_sys::Oid::from(found.type_oid)),
             text_collation: if is_text { collation_name(attribute.attcollation) } else { None },
         })
+    }
+
+    /// Whether its type is one of the server's own that has an order: its operators are in pg_catalog.
+    pub fn has_order(&self) -> bool {
+        let (mut category, mut preferred) = (0, false);
+        // SAFETY: a system cache lookup, and the type cache, by a column's type.
+        let is_ordered = unsafe {
+            pg_sys::get_type_category_preferred(self.type_oid, &mut category, &mut preferred);
+            let entry = pg_sys::lookup_type_cache(self.base, pg_sys::TYPECACHE_BTREE_OPFAMILY as i32);
+            category as u8 == pg_sys::TYPCATEGORY_STRING || (*entry).btree_opintype == self.base
+        };
+        is_ordered && trust::is_builtin(self.type_oid)
     }
 
     /// The column of the row `alias`, as SQL.
@@ -179,7 +192,7 @@ impl Documents {
                 match only {
                     Ok(only) => only,
                     Err(none) if none.is_empty() && !needed => return Ok(None),
-                    Err(several) => return left_out(several),
+                    Err(several) => return Err(left_out(several)),
                 }
             }
         };
@@ -229,39 +242,46 @@ fn exists(table: pg_sys::Oid) -> bool {
 }
 
 /// The error of a call that names none of several tables of documents, or where there is none.
-fn left_out<T>(tables: Vec<pg_sys::Oid>) -> Fallible<T> {
+fn left_out(tables: Vec<pg_sys::Oid>) -> error::Report {
     let mut names: Vec<_> = tables.into_iter().map(full_name).collect(); // bounded: attached tables
     names.sort_unstable();
-    Err(error::documents_left_out(&names))
+    error::documents_left_out(&names)
 }
 
-fn read(oid: pg_sys::Oid, functions: Functions) -> Fallible<Documents> {
+/// The error of a call that leaves out the table of documents: 42P01 if the caller may read none that is attached, else 42725.
+pub fn unclear(functions: Functions) -> error::Report {
+    left_out(registration_cache::readable(functions.documents(), functions))
+}
+
+/// The error of a table that has no documents attached: 42P01, with how to attach it. Raises 42501 if it has, and the caller may not read it.
+pub fn not_attached(oid: pg_sys::Oid, functions: Functions) -> error::Report {
     let function = functions.documents();
     if !is_readable(oid) && !registration::triggers_of(oid, |form| form.tgfoid == function).is_empty() {
         require_readable(oid);
     }
-    let not_attached = |table: Option<&EdgesTable>| {
-        let usual = |table: &EdgesTable| ["id", "body", "embedding"].iter().all(|name| table.column(name).is_some());
-        let listed = table.map(|table| (table.listed(), usual(table)));
-        error::no_documents(&full_name(oid), listed)
-    };
+    let table = is_readable(oid).then(|| EdgesTable::open(oid).ok()).flatten();
+    let usual = |table: &EdgesTable| ["id", "body", "embedding"].iter().all(|name| table.column(name).is_some());
+    error::no_documents(&full_name(oid), table.map(|table| (table.listed(), usual(&table))))
+}
+
+fn read(oid: pg_sys::Oid, functions: Functions) -> Fallible<Documents> {
     if !is_readable(oid) {
-        return Err(not_attached(None));
+        return Err(not_attached(oid, functions));
     }
-    let Ok(table) = EdgesTable::open(oid) else { return Err(not_attached(None)) };
+    let Ok(table) = EdgesTable::open(oid) else { return Err(not_attached(oid, functions)) };
     // SAFETY: an open relation.
-    let all = unsafe { side_table::registered(table.rel(), function) };
-    let Some(first) = all.first() else { return Err(not_attached(Some(&table))) };
+    let all = unsafe { registered::of_open(table.rel(), functions.documents()) };
+    let Some(first) = all.first() else { return Err(not_attached(oid, functions)) };
     let column = |role: &str| first.column(role).and_then(|name| DocumentColumn::of(&table, name));
     let (Some(id), Some(body), Some(embedding)) = (column("id"), column("body"), column("embedding")) else {
-        return Err(not_attached(Some(&table)));
+        return Err(not_attached(oid, functions));
     };
     let distance = distance(&table, &embedding)?;
     let (entity, tokens) = (column("entity"), column("tokens"));
     let (metadata, search) = (column("metadata"), column("search"));
     let sort = column("sort");
     let columns = (1..).map_while(|n| column(&format!("column{n}"))).collect(); // bounded: a trigger's arguments
-    let mapping = belonging(oid, functions, c"cft_document_entities", |table, said| {
+    let mapping = belonging(oid, functions, Kind::Mapping, |table, said| {
         let column = |role: &str| said.column(role).and_then(|name| DocumentColumn::of(table, name));
         Some(Mapping {
             oid: table.oid(),
@@ -290,7 +310,7 @@ fn read(oid: pg_sys::Oid, functions: Functions) -> Fallible<Documents> {
 }
 
 fn read_embeddings(edges: pg_sys::Oid, functions: Functions) -> Fallible<Option<Rc<Embeddings>>> {
-    let found = belonging(edges, functions, c"cft_entity_embeddings", |table, said| {
+    let found = belonging(edges, functions, Kind::Embeddings, |table, said| {
         let column = |role: &str| said.column(role).and_then(|name| DocumentColumn::of(table, name));
         let (entity, embedding) = (column("entity")?, column("embedding")?);
         let distance = distance(table, &embedding);
@@ -311,18 +331,17 @@ fn read_embeddings(edges: pg_sys::Oid, functions: Functions) -> Fallible<Option<
 fn belonging<T>(
     other: pg_sys::Oid,
     functions: Functions,
-    function: &CStr,
+    kind: Kind,
     read: impl Fn(&EdgesTable, &Registered) -> Option<T>,
 ) -> Option<T> {
-    let function = functions.of_name(function);
-    let mut tables: Vec<_> = side_table::belonging(other, &[function]).into_iter().map(|(_, table)| table).collect(); // bounded: triggers that name one table
-    tables.sort_unstable_by_key(|table| (roles::owner(*table) != roles::owner(other), u32::from(*table)));
-    tables.dedup();
+    let function = kind.function(functions);
+    let mut tables = registered::tables_beside(other, &[function]);
+    tables.sort_by_key(|table| roles::owner(*table) != roles::owner(other));
     let counts = |table: &pg_sys::Oid| trust::counts_beside(*table, other) && is_readable(*table);
     tables.into_iter().filter(counts).find_map(|table| {
         let table = EdgesTable::open(table).ok()?;
         // SAFETY: an open relation.
-        let all = unsafe { side_table::registered(table.rel(), function) };
+        let all = unsafe { registered::of_open(table.rel(), function) };
         let said = all.iter().find(|said| said.other == other)?;
         read(&table, said)
     })
@@ -365,6 +384,16 @@ fn distance(table: &EdgesTable, embedding: &DocumentColumn) -> Fallible<Distance
             is_cosine: name == "<=>",
             schema,
         })
+    }
+}
+
+/// 42804 unless that column of the table is of a type of pgvector's.
+pub fn require_embedding(table: pg_sys::Oid, column: &str) -> Fallible<()> {
+    let opened = EdgesTable::open(table)?;
+    let found = DocumentColumn::of(&opened, column);
+    match found.is_some_and(|column| distance(&opened, &column).is_ok()) {
+        true => Ok(()),
+        false => Err(error::no_embedding(column, &display_name(table))),
     }
 }
 

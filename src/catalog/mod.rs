@@ -15,6 +15,8 @@ pub mod filter;
 pub mod name;
 pub mod pg_trigger;
 pub mod privileges;
+pub mod register;
+pub mod registered;
 pub mod registration;
 pub mod registration_cache;
 pub mod roles;

@@ -27,6 +27,15 @@ fn schema_name(schema: pg_sys::Oid) -> String {
     }
 }
 
+/// A relation's name without its schema; None if it is gone.
+pub fn own_name(table: pg_sys::Oid) -> Option<String> {
+    // SAFETY: a system cache lookup; null where there is none.
+    unsafe {
+        let name = pg_sys::get_rel_name(table);
+        (!name.is_null()).then(|| encoding::decode(CStr::from_ptr(name).to_bytes()))
+    }
+}
+
 /// `schema.table` for messages and hints (quoted where SQL needs it), or the OID's digits if it is gone.
 pub fn display_name(table: pg_sys::Oid) -> String {
     // SAFETY: calls regclassout, which never raises for an unknown OID.

@@ -151,6 +151,23 @@ pub const ARGUMENTS: usize = 1024;
 /// Arguments before those of other names.
 const FIXED: i16 = *columns::ARGUMENTS.end() - columns::MOST_NAMES as i16;
 
+/// A trigger's arguments, each with a NUL after it. None if they are longer than [`ARGUMENTS`].
+///
+/// # Safety
+/// As for [`is_plain`].
+pub unsafe fn argument_bytes(tuple: pg_sys::HeapTuple, desc: pg_sys::TupleDesc) -> Option<Vec<u8>> {
+    // SAFETY: the caller's promise; tgargs is a bytea.
+    unsafe {
+        let mut null = false;
+        let datum = pg_sys::htup::heap_getattr(tuple, pg_sys::Anum_pg_trigger_tgargs as i32, desc, &mut null);
+        if null || pg_sys::toast_raw_datum_size(datum) > ARGUMENTS + pg_sys::VARHDRSZ {
+            return None;
+        }
+        let bytea = pg_sys::pg_detoast_datum_packed(datum.cast_mut_ptr());
+        Some(std::slice::from_raw_parts(pgrx::vardata_any(bytea).cast::<u8>(), pgrx::varsize_any_exhdr(bytea)).to_vec()) // bounded: ARGUMENTS
+    }
+}
+
 /// The columns that a trigger's arguments name. None if there are too few, too many or too long ones, or a language
 /// that this version does not know: it cannot tell which names it would find.
 ///
@@ -160,16 +177,8 @@ pub unsafe fn arguments(tuple: pg_sys::HeapTuple, desc: pg_sys::TupleDesc, count
     if !columns::ARGUMENTS.contains(&count) {
         return None;
     }
-    // SAFETY: the caller's promise; tgargs is a bytea of `count` NUL-terminated strings.
-    let bytes = unsafe {
-        let mut null = false;
-        let datum = pg_sys::htup::heap_getattr(tuple, pg_sys::Anum_pg_trigger_tgargs as i32, desc, &mut null);
-        if null || pg_sys::toast_raw_datum_size(datum) > ARGUMENTS {
-            return None;
-        }
-        let bytea = pg_sys::pg_detoast_datum_packed(datum.cast_mut_ptr());
-        std::slice::from_raw_parts(pgrx::vardata_any(bytea).cast::<u8>(), pgrx::varsize_any_exhdr(bytea)).to_vec()
-    };
+    // SAFETY: the caller's promise.
+    let bytes = unsafe { argument_bytes(tuple, desc) }?;
     let mut parts = bytes.split(|b| *b == 0).map(encoding::decode);
     let (parent, child) = (parts.next()?, parts.next()?);
     let mut other =

@@ -110,12 +110,13 @@ pub fn require_owner(table: pg_sys::Oid) -> Fallible<()> {
         return Err(error::no_such_table(u32::from(table)));
     }
     require_usage(table);
+    if is_owner(table) { Ok(()) } else { Err(error::not_owner(&crate::catalog::name::display_name(table))) }
+}
+
+/// Whether the caller has the rights of the table's owner.
+pub fn is_owner(table: pg_sys::Oid) -> bool {
     // SAFETY: reads a backend variable.
-    if compat::owns_table(table, unsafe { plain::GetUserId() }) {
-        Ok(())
-    } else {
-        Err(error::not_owner(&crate::catalog::name::display_name(table)))
-    }
+    compat::owns_table(table, unsafe { plain::GetUserId() })
 }
 
 /// Raises 42501, unless the table is gone.

@@ -111,15 +111,6 @@ impl Functions {
     pub fn of_name(self, name: &CStr) -> pg_sys::Oid {
         internal_function(name, &[])
     }
-
-    /// The functions of all triggers which say that a table belongs to another.
-    pub fn of_belonging(self) -> Vec<pg_sys::Oid> {
-        let others = [c"cft_document_entities", c"cft_entity_embeddings", c"cft_summaries", c"cft_summary_documents"];
-        let mut all = self.names_of().to_vec();
-        all.push(self.words());
-        all.extend(others.map(|name| internal_function(name, &[])));
-        all
-    }
 }
 
 /// Looks up a function of the schema cftrag_internal by name and argument types; InvalidOid if there is none, or if the

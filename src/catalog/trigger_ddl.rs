@@ -77,6 +77,15 @@ impl Trigger<'_> {
     }
 }
 
+/// The first name that no trigger of the table has: `base`, then base_2, and so on.
+pub fn free_name(table: pg_sys::Oid, base: &str) -> CString {
+    let numbered = (2..).map(|n| format!("{base}_{n}"));
+    let names = std::iter::once(base.to_string()).chain(numbered);
+    // SAFETY: a catalog lookup by name.
+    let is_free = |name: &CString| unsafe { pg_sys::get_trigger_oid(table, name.as_ptr(), true) } == pg_sys::InvalidOid;
+    names.filter_map(|name| CString::new(name).ok()).find(is_free).unwrap_or_default()
+}
+
 /// Creates the trigger, and makes it visible to the commands that follow. Errors: CREATE TRIGGER's.
 pub fn create(trigger: &Trigger<'_>) -> Fallible<()> {
     prevent(c"CREATE TRIGGER");
@@ -92,15 +101,6 @@ pub fn create(trigger: &Trigger<'_>) -> Fallible<()> {
         }
     });
     trigger.require_rights()?;
-    // Truncates a long name with a NOTICE, as PostgreSQL's parser does.
-    let name = |text: &CStr| {
-        // SAFETY: a copy, which is cut at a character's end.
-        unsafe {
-            let name = pg_sys::pstrdup(text.as_ptr());
-            pg_sys::truncate_identifier(name, text.count_bytes() as i32, true);
-            name
-        }
-    };
     // SAFETY: a statement as the parser makes it, in the current memory context; relations and function by OID, which
     // the command checks.
     unsafe {
@@ -126,7 +126,7 @@ pub fn create(trigger: &Trigger<'_>) -> Fallible<()> {
         (*statement).type_ = pg_sys::NodeTag::T_CreateTrigStmt;
         (*statement).replace = trigger.replace;
         (*statement).isconstraint = trigger.from.is_some();
-        (*statement).trigname = name(trigger.name);
+        (*statement).trigname = pg_sys::pstrdup(trigger.name.as_ptr());
         let mut function = PgList::<c_void>::new();
         function.push(pg_sys::makeString(pg_sys::get_func_name(trigger.function)).cast());
         (*statement).funcname = function.into_pg();

@@ -6,7 +6,7 @@
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::privileges::require_readable;
 use crate::catalog::registration::Functions;
-use crate::catalog::{side_table, trust};
+use crate::catalog::{registered, trust};
 use crate::error::Fallible;
 use crate::pg::invalidation;
 use crate::pg::invalidation::Cached;
@@ -29,12 +29,7 @@ thread_local! {
 /// Opens the tables of words of an edges table that count, ascending by OID. 42501 if the caller may not read one of them.
 pub fn open(edges: pg_sys::Oid, functions: Functions) -> Fallible<Vec<WordTable>> {
     let function = functions.words();
-    let find = || {
-        let mut tables: Vec<_> = side_table::belonging(edges, &[function]).into_iter().map(|(_, of)| of).collect(); // bounded: triggers that name one table
-        tables.sort_unstable_by_key(|table| u32::from(*table));
-        tables.dedup();
-        Ok::<_, Infallible>(tables.into())
-    };
+    let find = || Ok::<_, Infallible>(registered::tables_beside(edges, &[function]).into());
     let Ok(tables) = TABLES.with(|all| all.get((edges, function), find));
     let mut all = Vec::new();
     for table in tables.iter().filter(|table| trust::counts_beside(**table, edges)) {
@@ -42,7 +37,7 @@ pub fn open(edges: pg_sys::Oid, functions: Functions) -> Fallible<Vec<WordTable>
         // A table that was dropped while we waited for its lock no longer counts.
         if let Ok(table) = EdgesTable::open(*table) {
             // SAFETY: an open relation.
-            let registered = unsafe { side_table::registered(table.rel(), function) };
+            let registered = unsafe { registered::of_open(table.rel(), function) };
             let own = registered.iter().find(|one| one.other == edges);
             if let Some((word, class)) = own.and_then(|own| own.column("word").zip(own.column("class"))) {
                 let (word, class) = (word.to_string(), class.to_string());

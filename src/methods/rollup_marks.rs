@@ -19,8 +19,10 @@ use crate::capture::marked;
 use crate::catalog::columns::find_column;
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::name::{display_name, quote};
+use crate::catalog::registered;
+use crate::catalog::registered::Registered;
 use crate::catalog::registration::{Functions, internal_function};
-use crate::catalog::side_table::{Registered, SideTable, registered};
+use crate::catalog::side_table::SideTable;
 use crate::catalog::trust::NOFORCE_RLS;
 use crate::catalog::{column_rules, column_sql, registration, trust};
 use crate::error;
@@ -242,7 +244,7 @@ fn of_documents<'a>(
     // SAFETY: an open relation.
     let (changed, said) = unsafe {
         let rel = data.tg_relation;
-        ((*rel).rd_id, registered(rel, internal_function(c"cft_documents", &[])).into_iter().next())
+        ((*rel).rd_id, registered::of_open(rel, internal_function(c"cft_documents", &[])).into_iter().next())
     };
     let Some(of_documents) = table.registered(summary_documents).into_iter().find(|said| said.other == changed) else {
         return Ok(());

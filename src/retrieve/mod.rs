@@ -4,6 +4,7 @@
 //! everything with its schema. Above methods and serve; below api, which converts.
 
 pub mod about;
+pub mod attach;
 pub mod documents;
 pub mod entities;
 pub mod found;

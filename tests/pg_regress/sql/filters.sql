@@ -117,6 +117,9 @@ CREATE TYPE mood AS ENUM ('ok');
 ALTER TABLE wares ADD mood mood, ADD spot point;
 SELECT cft_attach_documents('wares', columns => '{mood}');
 SELECT cft_attach_documents('wares', columns => '{spot}');
+-- A NULL is no column, and one that is named twice is one.
+SELECT cft_attach_documents('wares', columns => '{NULL,price,price}');
+SELECT columns FROM cftrag_internal.cft_columns('cftrag_internal.cft_documents()', 'wares');
 DROP TABLE bins, wares, cases, plain;
 DROP DOMAIN price_of;
 DROP TYPE mood;

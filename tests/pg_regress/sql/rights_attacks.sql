@@ -305,17 +305,14 @@ SELECT cft_detach('attack.forest');
 ROLLBACK;
 SET ROLE regress_cft_mallory;
 SELECT cftrag_internal.cft_drop_triggers('attack.forest', 'cftrag_internal.cft_capture()');
-SELECT cftrag_internal.cft_register('attack.own_vectors', NULL, 'x', 'cftrag_internal.cft_documents()', '{entity}', '{id}');
+SELECT cftrag_internal.cft_set_columns('attack.own_vectors', NULL, 'cftrag_internal.cft_documents()', '{entity}', '{id}');
 SELECT cftrag_internal.cft_watch('attack.own_vectors', 'cftrag_internal.cft_rollup_changed()');
 RESET ROLE;
-SELECT cftrag_internal.cft_register('attack.own_vectors', NULL, '', 'cftrag_internal.cft_documents()', '{entity}', '{id}');
-SELECT cftrag_internal.cft_register('attack.own_vectors', NULL, 'x', 1::regprocedure, '{entity}', '{id}');
-SELECT cftrag_internal.cft_register(1::regclass, NULL, 'x', 'cftrag_internal.cft_documents()', '{entity}', '{id}');
-SELECT cftrag_internal.cft_register('pg_class', NULL, 'x', 'cftrag_internal.cft_documents()', '{relname}', '{id}');
-SELECT cftrag_internal.cft_register('attack.own_vectors', NULL, 'x', 'now()', '{entity}', '{id}');
+SELECT cftrag_internal.cft_set_columns('attack.own_vectors', NULL, 1::regprocedure, '{entity}', '{id}');
+SELECT cftrag_internal.cft_set_columns(1::regclass, NULL, 'cftrag_internal.cft_documents()', '{entity}', '{id}');
+SELECT cftrag_internal.cft_set_columns('pg_class', NULL, 'cftrag_internal.cft_documents()', '{relname}', '{id}');
+SELECT cftrag_internal.cft_set_columns('attack.own_vectors', NULL, 'now()', '{entity}', '{id}');
 SELECT cftrag_internal.cft_watch('attack.view', 'cftrag_internal.cft_rollup_changed()');
--- A name that is longer than names are is cut as SQL cuts it, and is there already the second time.
-SELECT cftrag_internal.cft_register('attack.own_vectors', NULL, repeat('x', 70), 'cftrag_internal.cft_documents()', '{entity}', '{id}') FROM generate_series(1, 2);
 -- The owner's registration comes before one that a role with TRIGGER made, even if that is the older: a dump keeps no order.
 CREATE TABLE attack.pages(id int, body text, embedding vector(2), notes text);
 CREATE TRIGGER aaa AFTER UPDATE OF id, notes, embedding ON attack.pages FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION cftrag_internal.cft_documents('id', 'body', 'embedding');

@@ -368,7 +368,7 @@ CREATE TRIGGER w AFTER INSERT ON their_files REFERENCING NEW TABLE AS cft_new FO
 INSERT INTO their_files VALUES ('a', 'b');
 SELECT cft_rollup_mark('{a}', 'their_files');
 ALTER TABLE ledger ENABLE ALWAYS TRIGGER s;
-SELECT cftrag_internal.cft_register('ledger', 'their_files', 't', 'cftrag_internal.cft_summaries()', '{entity,summary}', '{entity,summary}');
+SELECT cftrag_internal.cft_set_columns('ledger', 'their_files', 'cftrag_internal.cft_summaries()', '{entity,summary}', '{entity,summary}');
 RESET ROLE;
 SELECT count(*) FROM ledger;
 -- The owner's own, after DISABLE and ENABLE TRIGGER: it is said what to do.

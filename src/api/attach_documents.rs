@@ -1,0 +1,118 @@
+//! cft_attach_documents, cft_attach_embeddings and cft_attach_words: which tables and columns hold what belongs to entities.
+
+#![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
+
+use crate::call::fmgr::{Call, name};
+use crate::catalog::attached_table::{AttachedTable, default_edges_table};
+use crate::catalog::privileges::require_readable;
+use crate::catalog::registration::Functions;
+use crate::error;
+use crate::error::Fallible;
+use crate::pg::background_worker::SAFE_PATH;
+use crate::pg::compat::plain;
+use crate::pg::encoding;
+use crate::retrieve::attach;
+use crate::retrieve::attach::{NewDocuments, NewMapping};
+use crate::serve::plans::with_settings;
+use pgrx::prelude::*;
+
+/// Columns that filters may name of which one, at least, is not there: more than a table can have.
+const MOST_COLUMNS: usize = pg_sys::MaxHeapAttributeNumber as usize + 1;
+
+/// `cft_attach_documents(documents regclass, id name, body name, embedding name, entity name, tokens name, mapping regclass, mapping_entity name,
+/// mapping_document name, metadata name, search name, columns text[], sort name) -> void`
+///
+/// Registers the columns of a table of documents, and those of its mapping to entities. Idempotent; replaces what was registered before. Errors: 22004
+/// (no table or column), 22023 (an entity and a mapping), 42701 (a column twice), 42P01 (no such table), 42501 (not the owner), 42P16 (a temporary
+/// mapping), 42809 (no table), 42703 (no such column), 42804 (a column's type), 42883 (documents and mapping cannot be compared). A NOTICE says that no
+/// index serves searches of many documents.
+#[pg_extern(sql = false)]
+fn cft_attach_documents(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let missing = || error::null_arguments("documents, id, body and embedding");
+    let needed = |n| name(&call, n).ok_or_else(missing);
+    let mapping = |table| Ok(NewMapping { table, entity: needed(7)?, document: needed(8)? });
+    let columns = call.names(11)?.unwrap_or_default().into_iter().take(MOST_COLUMNS);
+    let wanted = NewDocuments {
+        table: call.oid(0).ok_or_else(missing)?,
+        id: needed(1)?,
+        body: needed(2)?,
+        embedding: needed(3)?,
+        entity: name(&call, 4),
+        tokens: name(&call, 5),
+        metadata: name(&call, 9),
+        search: name(&call, 10),
+        sort: name(&call, 12),
+        filtered: columns.map(cut).collect(), // bounded: MOST_COLUMNS
+        mapping: call.oid(6).map(mapping).transpose()?,
+    };
+    with_safe_path(|| wanted.attach(Functions::beside(call.function())))
+}
+
+/// `cft_detach_documents(documents regclass) -> void`: drops what cft_attach_documents registered; mappings of other owners stay. STRICT. Errors: 42P01
+/// (not attached, or no such table), 42501 (not the owner).
+#[pg_extern(sql = false)]
+fn cft_detach_documents(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let Some(table) = call.oid(0) else { return Ok(()) };
+    attach::detach_documents(table, Functions::beside(call.function()))
+}
+
+/// `cft_attach_embeddings(embeddings regclass, entity name, embedding name, edges regclass) -> void`
+///
+/// Registers the columns of a table of embeddings of the entities of `edges` (if NULL, of the only attached table). Replaces what was registered for them
+/// before. Errors: 22004, 42701 (a column twice), 55000 (another table is attached); those of cft_attach_documents for a table, and of cft_context for
+/// `edges`; 42501 if the owner may not speak for `edges`.
+#[pg_extern(sql = false)]
+fn cft_attach_embeddings(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    attach_beside(fcinfo, "embeddings, entity and embedding", attach::embeddings)
+}
+
+/// `cft_attach_words(words regclass, word name, class name, edges regclass) -> void`
+///
+/// Registers the columns of a table of words that may stand for each other in the names of `edges` (if NULL, of the only attached table): those of one
+/// class. Idempotent; replaces what was registered for them before. A NOTICE says that texts have none of some words. Errors: 22004, 42701; those of
+/// cft_attach_embeddings for the tables.
+#[pg_extern(sql = false)]
+fn cft_attach_words(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    attach_beside(fcinfo, "words, word and class", attach::word_classes)
+}
+
+/// Attaches a table and two columns of it beside an edges table. `arguments`: what must not be NULL.
+fn attach_beside(
+    fcinfo: pg_sys::FunctionCallInfo,
+    arguments: &str,
+    attach: impl FnOnce(pg_sys::Oid, String, String, pg_sys::Oid, Functions) -> Fallible<()>,
+) -> Fallible<()> {
+    // SAFETY: our own fcinfo; a snapshot is active in every SQL function.
+    let (call, snapshot) = unsafe { (Call::new(fcinfo), plain::GetActiveSnapshot()) };
+    let functions = Functions::beside(call.function());
+    // The caller's search_path says which table is meant.
+    let edges = match call.oid(3) {
+        Some(edges) => edges,
+        None => default_edges_table(snapshot, functions)?,
+    };
+    with_safe_path(|| {
+        AttachedTable::of(call.function(), Some(edges))?;
+        require_readable(edges);
+        let (Some(table), Some(one), Some(other)) = (call.oid(0), name(&call, 1), name(&call, 2)) else {
+            return Err(error::null_arguments(arguments));
+        };
+        attach(table, one, other, edges, functions)
+    })
+}
+
+/// Names in messages have their schema, and operators are the server's.
+fn with_safe_path<T>(work: impl FnOnce() -> T) -> T {
+    with_settings(&[(c"search_path", SAFE_PATH)], work)
+}
+
+/// A text as a name: cut where PostgreSQL cuts it.
+fn cut(text: &[u8]) -> String {
+    let most = pg_sys::NAMEDATALEN as i32 - 1;
+    // SAFETY: reads that many bytes, and no more.
+    let length = unsafe { pg_sys::pg_mbcliplen(text.as_ptr().cast(), text.len() as i32, most) };
+    encoding::decode(&text[..length as usize])
+}

@@ -1,0 +1,169 @@
+//! Makes and drops the triggers that never fire, by which columns of a table are registered (catalog/registered.rs).
+//!
+//! The owner of the table may, as CREATE TRIGGER and DROP TRIGGER allow. What is wrong is said before we wait for a lock: who may not, or names a column
+//! that is not there, does not stand in its queue.
+
+#![expect(unsafe_code, reason = "reads system catalogs")]
+
+use crate::catalog::name::{display_name, own_name};
+use crate::catalog::registered::Kind;
+use crate::catalog::registration::Functions;
+use crate::catalog::trigger_ddl::{Fires, Trigger};
+use crate::catalog::{privileges, registration, trigger_ddl, trust};
+use crate::error;
+use crate::error::Fallible;
+use crate::pg::encoding;
+use pgrx::pg_sys;
+use std::ffi::{CStr, CString};
+
+/// A column and what it is for.
+pub type ForRole = (String, String);
+
+/// Columns that a hint lists.
+const LISTED: i16 = 12;
+
+/// Registers columns of a table, which belongs to `other` if that is given: drops the triggers of that function (those for `other`, if it is given) and
+/// creates one. Returns whether there were any.
+///
+/// Errors: 42P01, 42501 (not the owner, or an owner who may not speak for `other`), 42P16 (temporary), 42809 (no table), 42703, 42804 (a column holds
+/// several entities), CREATE TRIGGER's.
+pub fn set(
+    table: pg_sys::Oid,
+    other: Option<pg_sys::Oid>,
+    function: pg_sys::Oid,
+    columns: &[ForRole],
+    functions: Functions,
+) -> Fallible<bool> {
+    let name = require_owner(table)?;
+    check_table(table, other, &name)?;
+    check_columns(table, columns, &name)?;
+    let had = drop(table, other, function)?;
+    // A column that has several roles is named once.
+    let mut all: Vec<ForRole> = Vec::new(); // bounded: columns
+    for (column, role) in columns {
+        match all.iter_mut().find(|(known, _)| known == column) {
+            Some((_, roles)) => *roles = format!("{roles} {role}"),
+            None => all.push((column.clone(), role.clone())),
+        }
+    }
+    let (columns, arguments): (Vec<_>, Vec<_>) =
+        all.iter().map(|(column, roles)| (c_string(column), c_string(roles))).unzip();
+    let base = Kind::of(function, functions).unwrap_or(Kind::Embeddings).trigger_name();
+    trigger_ddl::create(&Trigger {
+        from: other,
+        name: &trigger_ddl::free_name(table, base),
+        function,
+        events: pg_sys::TRIGGER_TYPE_UPDATE,
+        each_row: other.is_some(),
+        columns: &columns,
+        arguments: &arguments,
+        never: true,
+        // Not on a view: ALTER TABLE cannot enable its triggers ALWAYS, so a dump would not restore.
+        fires: if kind_of(table) == pg_sys::RELKIND_VIEW { Fires::OnOrigin } else { Fires::Always },
+        ..Trigger::on(table)
+    })?;
+    Ok(had)
+}
+
+/// Drops the table's triggers of that function (those for `other`, if it is given). Returns whether there were any. Errors: 42P01, 42501 (not the owner),
+/// DROP TRIGGER's.
+pub fn unset(table: pg_sys::Oid, other: Option<pg_sys::Oid>, function: pg_sys::Oid) -> Fallible<bool> {
+    require_owner(table)?;
+    drop(table, other, function)
+}
+
+/// Drops the table's triggers of that function; if `other` is given, only those that say the table belongs to it. Returns whether there were any.
+/// Errors: 42P01, 42501 (not the owner), DROP TRIGGER's.
+pub fn drop(table: pg_sys::Oid, other: Option<pg_sys::Oid>, function: pg_sys::Oid) -> Fallible<bool> {
+    let is_meant = |form: &pg_sys::FormData_pg_trigger| other.is_none_or(|other| form.tgconstrrelid == other);
+    let find =
+        || registration::triggers_of(table, |form| form.tgfoid == function && !form.tgisinternal && is_meant(form));
+    trigger_ddl::drop(table, find)
+}
+
+/// The type of a column, as of now; None if there is none of that name.
+pub fn type_of(table: pg_sys::Oid, column: &str) -> Option<pg_sys::Oid> {
+    // SAFETY: a system cache lookup; the tuple is released.
+    unsafe {
+        let tuple = pg_sys::SearchSysCacheAttName(table, c_string(column).as_ptr());
+        if tuple.is_null() {
+            return None;
+        }
+        let form = pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_attribute>();
+        let found = ((*form).attnum > 0).then_some((*form).atttypid);
+        pg_sys::ReleaseSysCache(tuple);
+        found
+    }
+}
+
+/// Whether a value of the type would hold several entities: an array, json or jsonb.
+pub fn holds_several(of: pg_sys::Oid) -> bool {
+    let (mut category, mut preferred) = (0, false);
+    // SAFETY: a system cache lookup, by a column's type.
+    unsafe { pg_sys::get_type_category_preferred(of, &mut category, &mut preferred) };
+    category as u8 == pg_sys::TYPCATEGORY_ARRAY || [pg_sys::JSONOID, pg_sys::JSONBOID].contains(&of)
+}
+
+/// The table's name. 42P01 if it is gone, 42501 if the caller does not own it.
+fn require_owner(table: pg_sys::Oid) -> Fallible<String> {
+    let name = own_name(table).ok_or_else(|| error::no_such_table(u32::from(table)))?;
+    if privileges::is_owner(table) { Ok(name) } else { Err(error::not_owner(&name)) }
+}
+
+fn check_table(table: pg_sys::Oid, other: Option<pg_sys::Oid>, name: &str) -> Fallible<()> {
+    if let Some(other) = other {
+        if !trust::counts_beside(table, other) {
+            return Err(error::not_owner_of_other(&display_name(table), &display_name(other)));
+        }
+        // SAFETY: system cache lookups of tables that have owners.
+        let is_temporary = |of| unsafe { pg_sys::get_rel_persistence(of) } as u8 == pg_sys::RELPERSISTENCE_TEMP;
+        if is_temporary(table) && !is_temporary(other) {
+            return Err(error::temporary_beside(&display_name(table), &display_name(other)));
+        }
+    }
+    let is_table = match kind_of(table) {
+        pg_sys::RELKIND_RELATION | pg_sys::RELKIND_PARTITIONED_TABLE => true,
+        pg_sys::RELKIND_FOREIGN_TABLE | pg_sys::RELKIND_VIEW => other.is_none(),
+        _ => false,
+    };
+    if is_table { Ok(()) } else { Err(error::not_a_table(name)) }
+}
+
+fn check_columns(table: pg_sys::Oid, columns: &[ForRole], name: &str) -> Fallible<()> {
+    if let Some((missing, _)) = columns.iter().find(|(column, _)| type_of(table, column).is_none()) {
+        return Err(error::column_not_there(missing, name, &listed(table)));
+    }
+    let several = |(column, role): &&ForRole| role == "entity" && type_of(table, column).is_some_and(holds_several);
+    match columns.iter().find(several) {
+        Some((column, _)) => Err(error::several_entities(column, &display_name(table))),
+        None => Ok(()),
+    }
+}
+
+/// The table's first columns, in quotes.
+fn listed(table: pg_sys::Oid) -> String {
+    let name = |number| {
+        // SAFETY: a system cache lookup; null for a column that is not there or dropped; the tuple is released.
+        unsafe {
+            let tuple = pg_sys::SearchSysCacheAttNum(table, number);
+            if tuple.is_null() {
+                return None;
+            }
+            let form = &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_attribute>();
+            let name = encoding::decode(CStr::from_ptr(form.attname.data.as_ptr()).to_bytes());
+            pg_sys::ReleaseSysCache(tuple);
+            Some(format!("\"{name}\""))
+        }
+    };
+    (1..=LISTED).filter_map(name).collect::<Vec<_>>().join(", ")
+}
+
+fn kind_of(table: pg_sys::Oid) -> u8 {
+    // SAFETY: a system cache lookup; 0 where there is none.
+    unsafe { pg_sys::get_rel_relkind(table) as u8 }
+}
+
+/// A name in the database's encoding.
+fn c_string(name: &str) -> CString {
+    CString::new(encoding::encode(name)).unwrap_or_default()
+}

@@ -1,0 +1,251 @@
+//! What triggers that never fire say about tables: which columns of a table hold documents, entities, embeddings, words, summaries, and to which table it
+//! belongs. Every reader and writer of such a trigger passes through here; catalog/register.rs makes them.
+//!
+//!   AFTER UPDATE OF id, body [FROM other] ... WHEN (false) EXECUTE FUNCTION cft_documents('id', 'body'), ENABLE ALWAYS
+//!
+//! Columns and arguments go together: an argument has the roles of its column, separated by blanks. Triggers of an open table are read from the relation
+//! cache, as of now; others by index, under a snapshot. If a table has several, the owner's come first (ENABLE ALWAYS, which only the owner can set, and
+//! which a dump keeps), then the oldest. A trigger whose arguments are longer than any of ours is no registration, and we do not copy them.
+
+#![expect(unsafe_code, reason = "reads the relation cache and system catalogs")]
+
+use crate::catalog::registration::Functions;
+use crate::catalog::{pg_trigger, privileges, roles, trust};
+use crate::pg::{compat, encoding};
+use pgrx::{check_for_interrupts, pg_sys};
+use std::collections::BTreeMap;
+use std::ffi::{CStr, c_char};
+
+/// What a registration says of its table.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// It holds documents.
+    Documents,
+    /// It says which entities the documents of another table are about.
+    Mapping,
+    /// It holds the embeddings of another table's entities.
+    Embeddings,
+    /// It holds classes of words for the names of another table's entities.
+    Words,
+    /// It holds summaries of another table's entities.
+    Summaries,
+    /// Its summaries are made of the documents of another table.
+    SummaryDocuments,
+}
+
+impl Kind {
+    const ALL: [Self; 6] =
+        [Self::Documents, Self::Mapping, Self::Embeddings, Self::Words, Self::Summaries, Self::SummaryDocuments];
+
+    /// The function of its triggers.
+    pub fn function(self, functions: Functions) -> pg_sys::Oid {
+        match self {
+            Self::Documents => functions.documents(),
+            Self::Mapping => functions.of_name(c"cft_document_entities"),
+            Self::Embeddings => functions.of_name(c"cft_entity_embeddings"),
+            Self::Words => functions.words(),
+            Self::Summaries => functions.of_name(c"cft_summaries"),
+            Self::SummaryDocuments => functions.of_name(c"cft_summary_documents"),
+        }
+    }
+
+    /// What its first trigger on a table is called.
+    pub fn trigger_name(self) -> &'static str {
+        match self {
+            Self::Documents => "cftrag_documents",
+            Self::Mapping => "cftrag_document_entities",
+            Self::Embeddings => "cftrag_entities",
+            Self::Words => "cftrag_words",
+            Self::Summaries => "cftrag_summaries",
+            Self::SummaryDocuments => "cftrag_summary_documents",
+        }
+    }
+
+    /// The kind whose triggers call that function.
+    pub fn of(function: pg_sys::Oid, functions: Functions) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.function(functions) == function)
+    }
+
+    /// The functions of all triggers which say that a table belongs to another.
+    pub fn belonging(functions: Functions) -> Vec<pg_sys::Oid> {
+        let kinds = Self::ALL.iter().filter(|kind| **kind != Self::Documents).map(|kind| kind.function(functions));
+        functions.names_of().into_iter().chain(kinds).collect() // bounded: kinds
+    }
+}
+
+/// What a trigger that never fires says.
+pub struct Registered {
+    pub trigger: pg_sys::Oid,
+    pub name: String,
+    pub table: pg_sys::Oid,
+    /// The table after FROM; InvalidOid: none.
+    pub other: pg_sys::Oid,
+    /// ENABLE ALWAYS: only the table's owner can have made it so.
+    pub always: bool,
+    /// Each column, and its roles, separated by blanks.
+    columns: Vec<(String, String)>,
+}
+
+impl Registered {
+    /// The column that has this role.
+    pub fn column(&self, role: &str) -> Option<&str> {
+        let is_for = |(_, roles): &&(String, String)| roles.split(' ').any(|one| one == role);
+        self.columns.iter().find(is_for).map(|(column, _)| column.as_str())
+    }
+
+    /// The column of each role.
+    pub fn roles(&self) -> BTreeMap<&str, &str> {
+        let mut all = BTreeMap::new();
+        for (column, roles) in self.columns.iter().filter(|(_, roles)| !roles.is_empty()) {
+            all.extend(roles.split(' ').map(|role| (role, column.as_str()))); // bounded: pg_trigger::ARGUMENTS
+        }
+        all
+    }
+}
+
+/// What triggers of that function say about an open table, as of now.
+///
+/// # Safety
+/// An open relation.
+pub unsafe fn of_open(rel: pg_sys::Relation, function: pg_sys::Oid) -> Vec<Registered> {
+    // SAFETY: the caller's promise; tgnattr and tgnargs count the columns and arguments; strings are NUL-terminated.
+    unsafe {
+        let desc = (*rel).trigdesc;
+        if desc.is_null() {
+            return Vec::new();
+        }
+        let text = |text: *const c_char| encoding::decode(CStr::from_ptr(text).to_bytes());
+        let triggers = (0..(*desc).numtriggers as usize).map(|n| &*(*desc).triggers.add(n));
+        let length = |t: &pg_sys::Trigger| {
+            (0..t.tgnargs as usize).map(|n| CStr::from_ptr(*t.tgargs.add(n)).count_bytes() + 1).sum::<usize>()
+        };
+        let ours = triggers.filter(|t| t.tgfoid == function && !t.tgisinternal && !t.tgisclone);
+        let ours = ours.filter(|t| length(t) <= pg_trigger::ARGUMENTS);
+        let mut all: Vec<_> = ours
+            .map(|t| {
+                let columns = (0..t.tgnattr.min(t.tgnargs) as usize).map(|n| {
+                    let column = compat::attribute((*rel).rd_att, i32::from(*t.tgattr.add(n)) - 1);
+                    (text((*column).attname.data.as_ptr()), text(*t.tgargs.add(n)))
+                });
+                Registered {
+                    trigger: t.tgoid,
+                    name: text(t.tgname),
+                    table: (*rel).rd_id,
+                    other: t.tgconstrrelid,
+                    always: t.tgenabled as u8 == pg_sys::TRIGGER_FIRES_ALWAYS,
+                    columns: columns.collect(),
+                }
+            })
+            .collect(); // bounded: triggers of one table
+        all.sort_by_key(|one| (!one.always, u32::from(one.trigger)));
+        all
+    }
+}
+
+/// Which registrations are wanted: those that one of these is true of.
+#[derive(Clone, Copy, Default)]
+pub struct Which {
+    /// Those of this table.
+    pub table: Option<pg_sys::Oid>,
+    /// Those of tables that belong to this one.
+    pub other: Option<pg_sys::Oid>,
+    pub every: bool,
+}
+
+impl Which {
+    fn has(self, form: &pg_sys::FormData_pg_trigger) -> bool {
+        self.every || self.table == Some(form.tgrelid) || self.other == Some(form.tgconstrrelid)
+    }
+}
+
+/// What triggers of that function say, as the snapshot (null: now) sees them, whatever the caller may read; by table, then by the table that it belongs to.
+/// Those of a table are found by an index, however many others there are.
+pub fn read(function: pg_sys::Oid, which: Which, snapshot: pg_sys::Snapshot) -> Vec<Registered> {
+    let mut found = Vec::new(); // bounded: triggers
+    let mut take = |tuple, desc| {
+        // SAFETY: a pg_trigger tuple with its descriptor.
+        found.extend(unsafe { of_row(tuple, desc, function, which) });
+    };
+    if let Some(table) = which.table {
+        let (index, column) = (pg_sys::TriggerRelidNameIndexId, pg_sys::Anum_pg_trigger_tgrelid);
+        pg_trigger::scan(index, column, table, snapshot, &mut take);
+    }
+    let beside = which.other.map(|other| (pg_sys::RelationRelationId, other));
+    let all = which.every.then_some((pg_sys::ProcedureRelationId, function));
+    for (class, object) in beside.into_iter().chain(all) {
+        for trigger in pg_trigger::that_depend_on(class, object, snapshot) {
+            check_for_interrupts!();
+            pg_trigger::scan(pg_trigger::OID_INDEX, pg_sys::Anum_pg_trigger_oid, trigger, snapshot, &mut take);
+        }
+    }
+    found.sort_by_key(|one| (u32::from(one.table), u32::from(one.other), !one.always, u32::from(one.trigger)));
+    found.dedup_by_key(|one| one.trigger);
+    found
+}
+
+/// What [`read`] returns of tables that the caller may read and that count ([`trust::counts_beside`]); if they belong to another, those of its owner come
+/// first.
+pub fn readable(function: pg_sys::Oid, which: Which, snapshot: pg_sys::Snapshot) -> Vec<Registered> {
+    let mut all = read(function, which, snapshot);
+    let counts = |said: &Registered| said.other == pg_sys::InvalidOid || trust::counts_beside(said.table, said.other);
+    all.retain(|said| privileges::is_readable(said.table) && counts(said));
+    all.sort_by_key(|said| roles::owner(said.table) != roles::owner(said.other));
+    all
+}
+
+/// # Safety
+/// A pg_trigger tuple with its descriptor.
+unsafe fn of_row(
+    tuple: pg_sys::HeapTuple,
+    desc: pg_sys::TupleDesc,
+    function: pg_sys::Oid,
+    which: Which,
+) -> Option<Registered> {
+    // SAFETY: the caller's promise; tgattr has dim1 numbers; names are NUL-terminated, null where there is none.
+    unsafe {
+        let form = &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_trigger>();
+        let is_own = !form.tgisinternal && form.tgparentid == pg_sys::InvalidOid;
+        if form.tgfoid != function || !is_own || !which.has(form) {
+            return None;
+        }
+        let arguments = pg_trigger::argument_bytes(tuple, desc)?;
+        let numbers = form.tgattr.values.as_slice(usize::try_from(form.tgattr.dim1).unwrap_or_default());
+        let columns = numbers.iter().zip(arguments.split(|byte| *byte == 0)).filter_map(|(number, roles)| {
+            let column = pg_sys::get_attname(form.tgrelid, *number, true);
+            let name = (!column.is_null()).then(|| CStr::from_ptr(column).to_bytes())?;
+            Some((encoding::decode(name), encoding::decode(roles)))
+        });
+        Some(Registered {
+            trigger: form.oid,
+            name: encoding::decode(CStr::from_ptr(form.tgname.data.as_ptr()).to_bytes()),
+            table: form.tgrelid,
+            other: form.tgconstrrelid,
+            always: form.tgenabled as u8 == pg_sys::TRIGGER_FIRES_ALWAYS,
+            columns: columns.collect(), // bounded: pg_trigger::ARGUMENTS
+        })
+    }
+}
+
+/// The triggers of these functions which say that their table belongs to `other`, as of now, and that table.
+pub fn belonging(other: pg_sys::Oid, functions: &[pg_sys::Oid]) -> Vec<(pg_sys::Oid, pg_sys::Oid)> {
+    let mut found = Vec::new(); // bounded: triggers that name one table
+    let none = std::ptr::null_mut();
+    for trigger in pg_trigger::that_depend_on(pg_sys::RelationRelationId, other, none) {
+        pg_trigger::scan(pg_trigger::OID_INDEX, pg_sys::Anum_pg_trigger_oid, trigger, none, |tuple, _| {
+            // SAFETY: a pg_trigger tuple.
+            let form = unsafe { &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_trigger>() };
+            if form.tgconstrrelid == other && functions.contains(&form.tgfoid) {
+                found.push((trigger, form.tgrelid));
+            }
+        });
+    }
+    found
+}
+
+/// The tables that triggers of these functions say belong to `other`, as of now, ascending by OID.
+pub fn tables_beside(other: pg_sys::Oid, functions: &[pg_sys::Oid]) -> Vec<pg_sys::Oid> {
+    let mut tables: Vec<_> = belonging(other, functions).into_iter().map(|(_, table)| table).collect(); // bounded: triggers that name one table
+    tables.sort_unstable_by_key(|table| u32::from(*table));
+    tables.dedup();
+    tables
+}
