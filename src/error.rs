@@ -196,6 +196,15 @@ pub fn no_embedding(column: &str, table: &str) -> ErrorReport {
         .set_hint("Embeddings are of a type of pgvector: vector, halfvec or sparsevec.")
 }
 
+/// Neither a table of embeddings nor documents about entities are attached.
+pub fn no_embeddings(edges: &str) -> ErrorReport {
+    report(
+        Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        format!("no embeddings of the entities of {edges} that you may read are attached to cftrag"),
+    )
+    .set_hint(format!("Attach a table of them with cft_attach_embeddings, edges => '{}'.", edges.replace('\'', "''")))
+}
+
 pub fn entity_and_mapping() -> ErrorReport {
     report(Code::ERRCODE_INVALID_PARAMETER_VALUE, "\"entity\" and \"mapping\" exclude each other".into())
         .set_detail("A document is about the entity in its own column, or about those that the mapping table gives it.")
@@ -310,6 +319,27 @@ pub fn no_such_search(by: &[u8]) -> ErrorReport {
 pub fn no_such_mode(mode: &[u8]) -> ErrorReport {
     report(Code::ERRCODE_INVALID_PARAMETER_VALUE, format!("there is no mode \"{}\"", quoted(mode)))
         .set_hint("The modes are cft, hybrid, text, naive, ann_tree and ann_graph.")
+}
+
+pub fn no_such_descent(mode: &[u8]) -> ErrorReport {
+    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, format!("there is no mode \"{}\"", quoted(mode)))
+        .set_hint("The modes are prune, beam and collapsed.")
+}
+
+pub fn not_between(argument: &str, range: &str, value: &str) -> ErrorReport {
+    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, format!("\"{argument}\" must be between {range}, but is {value}"))
+}
+
+pub fn less_than_one(argument: &str, value: i32) -> ErrorReport {
+    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, format!("\"{argument}\" must be at least 1, but is {value}"))
+}
+
+pub fn nan(arguments: &str) -> ErrorReport {
+    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, format!("{arguments} must not be NaN"))
+}
+
+pub fn bad_shares() -> ErrorReport {
+    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, "shares must not be negative, nor more than 1 together".into())
 }
 
 pub fn no_such_function(oid: u32) -> ErrorReport {

@@ -50,11 +50,6 @@ AS 'MODULE_PATHNAME', 'cft_drop_triggers_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_drop_triggers(regclass, regprocedure, regclass) IS
 'drops the triggers of a function from a table, those that say it belongs to another if that is given; owner only';
 
-CREATE FUNCTION cftrag_internal.cft_is_builtin(type regtype) RETURNS boolean
-LANGUAGE c STABLE STRICT PARALLEL SAFE COST 10
-AS 'MODULE_PATHNAME', 'cft_is_builtin_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_is_builtin(regtype) IS 'whether a type is one of pg_catalog''s, or a domain over one';
-
 -- Whether a table that a trigger assigns to another one counts: its owner must own the other one too, be able to SET ROLE to its owner, or be a
 -- superuser. The TRIGGER privilege on a table is not the right to run code as its readers.
 CREATE FUNCTION cftrag_internal.cft_counts(relation regclass, other regclass) RETURNS boolean
@@ -105,31 +100,6 @@ RETURNS boolean LANGUAGE c VOLATILE COST 1000 SET search_path = pg_catalog, pg_t
 AS 'MODULE_PATHNAME', 'cft_set_columns_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_set_columns(regclass, regclass, regprocedure, name[], text[]) IS
 'writes the registration of a table of documents, a mapping, embeddings, words or summaries; owner only';
-
--- The distance operator for embeddings: that of an index on the column, else cosine distance.
-CREATE FUNCTION cftrag_internal.cft_distance(relation regclass, embedding name)
-RETURNS TABLE(operator text, type text, cosine boolean, type_schema name) LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 1 SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    RETURN QUERY
-    SELECT format('OPERATOR(%I.%s)', n.nspname, o.oprname), o.oprleft::regtype::text, o.oprname = '<=>', n.nspname
-      FROM pg_attribute AS a, pg_type AS t, pg_operator AS o, pg_namespace AS n
-     WHERE a.attrelid = relation AND a.attname = embedding AND t.oid = a.atttypid AND n.oid = o.oprnamespace
-       -- pgvector's type and operator, not another role's with the same names.
-       AND t.typtype = 'b' AND EXISTS (SELECT FROM pg_depend AS d JOIN pg_extension AS x ON x.oid = d.refobjid AND x.extname = 'vector'
-                    WHERE d.classid = 'pg_type'::regclass AND d.objid = t.oid AND d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e')
-       AND o.oid = coalesce(
-           (SELECT m.amopopr FROM pg_index AS i, pg_opclass AS c, pg_amop AS m
-             WHERE i.indrelid = relation AND i.indkey[0] = a.attnum AND i.indisvalid AND i.indpred IS NULL AND c.oid = i.indclass[0]
-               AND m.amopfamily = c.opcfamily AND m.amoppurpose = 'o' AND m.amoplefttype = a.atttypid AND m.amoprighttype = a.atttypid
-             ORDER BY i.indexrelid, m.amopstrategy LIMIT 1),
-           (SELECT p.oid FROM pg_operator AS p
-             WHERE p.oprname = '<=>' AND p.oprleft = t.oid AND p.oprright = t.oid AND p.oprnamespace = t.typnamespace));
-    IF NOT FOUND THEN
-        RAISE EXCEPTION 'column "%" of table % is no embedding', embedding, relation USING ERRCODE = 'datatype_mismatch',
-            HINT = 'Embeddings are of a type of pgvector: vector, halfvec or sparsevec.';
-    END IF;
-END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_distance(regclass, name) IS 'the operator of distance of an embedding column: that of an index on it, else the cosine distance';
 
 -- The expression that text search compares for a document (d), as SQL, and its configuration. Either a tsvector column, with the configuration that its
 -- generation expression names (NULL if none), or a text column with an index on to_tsvector('a configuration', it). Nothing else of an index's expression becomes SQL.
@@ -190,76 +160,6 @@ LANGUAGE c STABLE PARALLEL SAFE COST 100 ROWS 1
 AS 'MODULE_PATHNAME', 'cft_attached_documents_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_attached_documents(regclass) IS 'an attached table of documents, its columns, and its mapping to entities';
 
--- The condition that joins a document (d, or n.key) to a row of a mapping (m), as SQL. It compares with the types' operator, or as texts where a cast
--- of one of the types could be an ordinary role's.
-CREATE FUNCTION cftrag_internal.cft_same(relation regclass, id name, mapping regclass, mapping_document name, value text)
-RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100 SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    document text := CASE value WHEN 'd' THEN 'd.' || quote_ident(id) ELSE value END;
-    mapped text := 'm.' || quote_ident(mapping_document);
-BEGIN
-    RETURN (SELECT CASE WHEN cftrag_internal.cft_is_builtin(a.atttypid::regtype) AND cftrag_internal.cft_is_builtin(b.atttypid::regtype)
-                        THEN document || ' = ' || mapped
-                        ELSE cftrag_internal.cft_as_text(document, relation, id) || ' COLLATE "C" = ' || cftrag_internal.cft_as_text(mapped, mapping, mapping_document) END
-              FROM pg_attribute AS a, pg_attribute AS b WHERE a.attrelid = relation AND a.attname = id AND b.attrelid = mapping AND b.attname = mapping_document);
-END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_same(regclass, name, regclass, name, text) IS 'joins documents to the rows of a mapping, as SQL';
-
--- The joins from entities (n.name) to the documents about them (d), as SQL. A document may be about several entities.
-CREATE FUNCTION cftrag_internal.cft_about(relation regclass, id name, entity name, mapping regclass, mapping_entity name, mapping_document name)
-RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-DECLARE
-    -- Concatenated, not format(): a name may contain a % sign.
-    column_sql text := CASE WHEN mapping IS NULL THEN 'd.' || quote_ident(entity) ELSE 'm.' || quote_ident(mapping_entity) END;
-    same text := (SELECT CASE WHEN t.typcategory = 'S' AND l.collisdeterministic AND cftrag_internal.cft_is_builtin(t.oid::regtype)
-                              THEN column_sql || ' = n.name COLLATE ' || quote_ident(n.nspname) || '.' || quote_ident(l.collname)
-                              -- Cast to the column's type, for a plain index on it. Names that are not valid in that type match nothing.
-                              WHEN coalesce(nullif(t.typbasetype, 0), t.oid) IN (21, 23, 20)
-                              THEN column_sql || ' = CASE WHEN n.name ~ ''^(0|-?[1-9][0-9]{0,18})$'' THEN CASE WHEN n.name::numeric BETWEEN -9223372036854775808 AND 9223372036854775807 THEN n.name::int8 END END'
-                              WHEN coalesce(nullif(t.typbasetype, 0), t.oid) = 2950
-                              THEN column_sql || ' = CASE WHEN n.name ~ ''^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'' THEN n.name::uuid END'
-                              ELSE cftrag_internal.cft_as_text(column_sql, a.attrelid::regclass, a.attname) || ' = n.name COLLATE "C"' END
-                    FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid
-                    LEFT JOIN pg_collation AS l ON l.oid = a.attcollation LEFT JOIN pg_namespace AS n ON n.oid = l.collnamespace
-                   WHERE a.attrelid = coalesce(mapping, relation) AND a.attname = coalesce(mapping_entity, entity));
-BEGIN
-    IF mapping IS NULL THEN
-        RETURN ' JOIN ' || relation::text || ' AS d ON ' || same;
-    END IF;
-    RETURN ' JOIN ' || mapping::text || ' AS m ON ' || same
-        || ' JOIN ' || relation::text || ' AS d ON ' || cftrag_internal.cft_same(relation, id, mapping, mapping_document, 'd');
-END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_about(regclass, name, name, regclass, name, name) IS 'joins documents (d) to entities (n.name): the part of a statement that cft_chunks uses';
-
--- Whether an entity, given as SQL (d.entity), is within $2 in the trees $5 of the hierarchy $3. Keeps the type of the column, for a plain index on it.
-CREATE FUNCTION cftrag_internal.cft_is_within(value text, relation regclass, column_name name)
-RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100 SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    RETURN (SELECT 'cftrag_internal.cft_under('
-                || CASE coalesce(nullif(t.typbasetype, 0), t.oid) WHEN 21 THEN value || '::pg_catalog.int4' WHEN 23 THEN value || '::pg_catalog.int4'
-                        WHEN 20 THEN value || '::pg_catalog.int8' WHEN 2950 THEN value || '::pg_catalog.uuid'
-                        ELSE cftrag_internal.cft_as_text(value, relation, column_name) END
-                || ', $2, $3, $5)'
-              FROM pg_attribute AS a JOIN pg_type AS t ON t.oid = a.atttypid WHERE a.attrelid = relation AND a.attname = column_name);
-END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_is_within(text, regclass, name) IS 'whether an entity is within others, as SQL';
-
--- Whether a document (d) has the metadata $n, as SQL. 55000 if the documents have none, or they are embeddings of entities; 42804 if the column is no
--- jsonb: any role could have made a cast of its own type to jsonb.
-CREATE FUNCTION cftrag_internal.cft_has_metadata(relation regclass, metadata name, parameter integer)
-RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10 SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    IF metadata IS NULL THEN
-        RAISE EXCEPTION '% is attached without metadata', relation USING ERRCODE = 'object_not_in_prerequisite_state',
-            HINT = 'Attach documents with cft_attach_documents, metadata => their column of type jsonb; embeddings of entities have none.';
-    END IF;
-    IF NOT EXISTS (SELECT FROM pg_attribute AS a WHERE a.attrelid = relation AND a.attname = metadata AND a.atttypid = 'jsonb'::regtype) THEN
-        RAISE EXCEPTION 'column "%" of table % is no jsonb', metadata, relation USING ERRCODE = 'datatype_mismatch';
-    END IF;
-    RETURN format(' AND d.%I @> $%s', metadata, parameter);
-END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_has_metadata(regclass, name, integer) IS 'whether a document has some metadata, as SQL';
-
 CREATE FUNCTION cft_chunks(entities text[], embedding vector DEFAULT NULL, up integer DEFAULT 3, down integer DEFAULT 1,
     edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, documents regclass DEFAULT NULL)
 RETURNS TABLE(entity text, relation text, depth integer, relative text, document_id text, body text, tokens integer, distance float8)
@@ -274,33 +174,6 @@ RETURNS TABLE(entity text, relation text, depth integer, relative text, document
 LANGUAGE c STABLE PARALLEL SAFE COST 1000 ROWS 10
 AS 'MODULE_PATHNAME', 'cft_chunks_one_wrapper';
 COMMENT ON FUNCTION cft_chunks(text, vector, integer, integer, regclass, text[], regclass) IS 'the documents about an entity and its relatives';
-
--- The column with the number of tokens of a document (d), as SQL. NULL, or a negative value, is not a count: the tokens of the text are counted instead.
--- A count beyond the range of integer becomes its maximum.
-CREATE FUNCTION cftrag_internal.cft_counted(relation regclass, tokens name)
-RETURNS text LANGUAGE plpgsql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    RETURN CASE WHEN NOT EXISTS (SELECT FROM pg_attribute AS a WHERE a.attrelid = relation AND a.attname = tokens AND a.atttypid IN (21, 23, 20)) THEN 'NULL::pg_catalog.int4'
-                ELSE format('CASE WHEN d.%1$I >= 0 THEN least(d.%1$I::pg_catalog.int8, 2147483647)::pg_catalog.int4 END', tokens) END;
-END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_counted(regclass, name) IS 'the tokens that a column of documents says, as SQL: NULL where it says none';
-
--- "8 public.docs.embedding": -1 if the column does not say how many.
-CREATE FUNCTION cftrag_internal.cft_dimensions(relation regclass, embedding name) RETURNS text
-LANGUAGE sql STABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$ SELECT format('%s %s.%I', a.atttypmod, relation, embedding) FROM pg_attribute AS a WHERE a.attrelid = relation AND a.attname = embedding $$;
-COMMENT ON FUNCTION cftrag_internal.cft_dimensions(regclass, name) IS 'the dimensions that a column of embeddings declares, and its name';
-
-CREATE FUNCTION cftrag_internal.cft_check_dimensions(embedding vector, declared text) RETURNS void
-LANGUAGE c STABLE STRICT PARALLEL SAFE COST 5
-AS 'MODULE_PATHNAME', 'cft_check_dimensions_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_check_dimensions(vector, text) IS 'an error if an embedding does not have the dimensions of a column, which cft_dimensions says';
-
--- What is wrong with arguments of which one is negative.
-CREATE FUNCTION cftrag_internal.cft_negative(arguments text[], "values" bigint[]) RETURNS text
-LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$ SELECT format('"%s" must not be negative, but is %s', u.argument, u.value) FROM unnest(arguments, "values") AS u(argument, value) WHERE u.value < 0 LIMIT 1 $$;
-COMMENT ON FUNCTION cftrag_internal.cft_negative(text[], bigint[]) IS 'the message of an error: which of these arguments is negative';
 
 CREATE FUNCTION cftrag_internal.cft_search_statement(documents regclass, by text, within boolean DEFAULT false, filter jsonb DEFAULT NULL) RETURNS text
 LANGUAGE c STABLE PARALLEL SAFE COST 10

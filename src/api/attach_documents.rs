@@ -8,12 +8,11 @@ use crate::catalog::privileges::require_readable;
 use crate::catalog::registration::Functions;
 use crate::error;
 use crate::error::Fallible;
-use crate::pg::background_worker::SAFE_PATH;
 use crate::pg::compat::plain;
 use crate::pg::encoding;
 use crate::retrieve::attach;
 use crate::retrieve::attach::{NewDocuments, NewMapping};
-use crate::serve::plans::with_settings;
+use crate::serve::plans::with_safe_path;
 use pgrx::prelude::*;
 
 /// Columns that filters may name of which one, at least, is not there: more than a table can have.
@@ -102,11 +101,6 @@ fn attach_beside(
         };
         attach(table, one, other, edges, functions)
     })
-}
-
-/// Names in messages have their schema, and operators are the server's.
-fn with_safe_path<T>(work: impl FnOnce() -> T) -> T {
-    with_settings(&[(c"search_path", SAFE_PATH)], work)
 }
 
 /// A text as a name: cut where PostgreSQL cuts it.

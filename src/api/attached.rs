@@ -5,8 +5,6 @@
 use crate::call::fmgr::{Call, name_datum, text_array_of, text_value};
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::columns::ColumnNames;
-use crate::catalog::privileges;
-use crate::error;
 use crate::error::Fallible;
 use crate::serve::labels::Labels;
 use pgrx::Internal;
@@ -20,13 +18,10 @@ fn cft_attached(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
-    let of = AttachedTable::open(&call, 0)?;
+    // Every user may read this in the catalogs, but the call locks the table, so it needs a reader's rights.
+    let of = AttachedTable::of_reader(call.function(), call.oid(0))?;
     let in_table = of.open_label_table()?;
     let AttachedTable { table, registration, columns, .. } = &of;
-    // Every user may read this in the catalogs, but the call locks the table, so it needs a reader's rights.
-    if !privileges::is_readable(table.oid()) {
-        return Err(error::no_privilege(&table.name()));
-    }
     let names = &registration.names;
     let labels = if columns.has_labels() { Some(&of) } else { in_table.as_ref() };
     let label = |name: fn(&ColumnNames) -> Option<&str>| {

@@ -1,4 +1,4 @@
-//! cft_meant_edges and cft_meant_documents: the table that a call means if it names none. cft_is_builtin, cft_counts and cft_as_text: the rules of
+//! cft_meant_edges and cft_meant_documents: the table that a call means if it names none. cft_counts and cft_as_text: the rules of
 //! trust (catalog/trust.rs, catalog/column_sql.rs), for SQL that attaches and reads tables.
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
@@ -10,14 +10,6 @@ use crate::error::Fallible;
 use crate::pg::encoding;
 use pgrx::Internal;
 use pgrx::prelude::*;
-
-/// `cft_is_builtin(type regtype) -> boolean`: whether its casts are a superuser's code: it is a type of the server, or a domain over one. STRICT.
-#[pg_extern(sql = false)]
-fn cft_is_builtin(fcinfo: pg_sys::FunctionCallInfo) -> bool {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
-    call.oid(0).is_some_and(trust::is_builtin)
-}
 
 /// `cft_as_text(value text, relation regclass, column_name name) -> text`: SQL that gives a value of the column, which is given as SQL, as text.
 /// STRICT; NULL if there is no such column.

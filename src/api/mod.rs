@@ -17,6 +17,7 @@ pub mod retrieve;
 pub mod stats;
 pub mod support;
 pub mod text;
+pub mod tree_search;
 pub mod triggers;
 pub mod under;
 pub mod under_support;

@@ -10,7 +10,7 @@ use crate::catalog::registration::Functions;
 use crate::error;
 use crate::error::Fallible;
 use crate::pg::encoding;
-use crate::retrieve::documents::{Wanted, check_against};
+use crate::retrieve::documents::Wanted;
 use crate::retrieve::found::Found;
 use crate::retrieve::search::{By, How, Search};
 use crate::retrieve::{search, words};
@@ -80,17 +80,6 @@ fn cft_nearest_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 fn k(call: &Call) -> Fallible<i32> {
     let k = call.int(1).ok_or_else(|| error::null_argument("k"))?;
     if k < 0 { Err(error::negative("k", k)) } else { Ok(k) }
-}
-
-/// `cft_check_dimensions(embedding vector, declared text)`. STRICT. Errors: 22000 if the column has other dimensions. `declared`: what cft_dimensions says.
-#[pg_extern(sql = false)]
-fn cft_check_dimensions(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo, whose arguments SQL declares.
-    let call = unsafe { Call::new(fcinfo) };
-    let (Some(embedding), Some(declared)) = (call.arg(0), call.text(1)) else { return Ok(()) };
-    let declared = encoding::decode(declared);
-    let Some((wanted, column)) = declared.split_once(' ') else { return Ok(()) };
-    check_against(embedding, wanted.parse().unwrap_or(-1), column)
 }
 
 /// `cft_search_statement(documents regclass, by text, within boolean, filter jsonb) -> text`: the statement of a search, for tests and for cft_rollup.

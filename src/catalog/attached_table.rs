@@ -14,7 +14,7 @@ use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::privileges::require_readable;
 use crate::catalog::registration::{Functions, Registration};
 use crate::catalog::registration_cache::{NameTable, NameTables};
-use crate::catalog::{name, registration_cache};
+use crate::catalog::{name, privileges, registration_cache};
 use crate::error;
 use crate::error::Fallible;
 use crate::pg::compat::plain;
@@ -46,6 +46,12 @@ impl AttachedTable {
             true => Ok(of),
             false => Err(error::not_attached(&name::display_name(of.oid()), attach_hint(&of.table))),
         }
+    }
+
+    /// Opens what [`AttachedTable::of`] does. 42501 if the caller may not read it.
+    pub fn of_reader(function: pg_sys::Oid, edges: Option<pg_sys::Oid>) -> Fallible<Self> {
+        let of = Self::of(function, edges)?;
+        if privileges::is_readable(of.oid()) { Ok(of) } else { Err(error::no_privilege(&of.table.name())) }
     }
 
     /// Opens what [`AttachedTable::of`] does, or a table of names (aliases), if the call names one.

@@ -176,6 +176,16 @@ fn key(table: pg_sys::Oid, functions: Functions) -> Key {
     }
 }
 
+/// The table of documents that a call names; if it names none, the only one that the caller may read and search_path shows, if there is exactly one.
+pub fn meant(functions: Functions, named: Option<pg_sys::Oid>) -> Option<pg_sys::Oid> {
+    named.or_else(|| {
+        // SAFETY: a snapshot is active in every SQL function.
+        unsafe {
+            registration_cache::only_registered(functions.documents(), functions, plain::GetActiveSnapshot()).ok()
+        }
+    })
+}
+
 impl Documents {
     /// The table that a call names; if it names none, the only one that the caller may read and search_path shows. None if no table is attached and
     /// `needed` is false. Errors: 42P01 (not attached), 42725 (several could be meant), 42501, 42804 (no embedding).
@@ -387,14 +397,16 @@ fn distance(table: &EdgesTable, embedding: &DocumentColumn) -> Fallible<Distance
     }
 }
 
+/// How embeddings of that column of a table are compared. 42804 unless it is of a type of pgvector's.
+pub fn distance_of(table: pg_sys::Oid, column: &str) -> Fallible<Distance> {
+    let opened = EdgesTable::open(table)?;
+    let found = DocumentColumn::of(&opened, column).and_then(|column| distance(&opened, &column).ok());
+    found.ok_or_else(|| error::no_embedding(column, &display_name(table)))
+}
+
 /// 42804 unless that column of the table is of a type of pgvector's.
 pub fn require_embedding(table: pg_sys::Oid, column: &str) -> Fallible<()> {
-    let opened = EdgesTable::open(table)?;
-    let found = DocumentColumn::of(&opened, column);
-    match found.is_some_and(|column| distance(&opened, &column).is_ok()) {
-        true => Ok(()),
-        false => Err(error::no_embedding(column, &display_name(table))),
-    }
+    distance_of(table, column).map(|_| ())
 }
 
 /// Whether it is a type of pgvector's: not another role's with the same name.

@@ -10,7 +10,6 @@ pub mod breadth_first;
 pub mod bridge;
 pub mod cycle_search;
 pub mod descendants;
-pub mod descent;
 pub mod document_order;
 pub mod expansion;
 pub mod extract;

@@ -8,6 +8,7 @@ use crate::catalog::statement::Statement;
 use crate::error::Fallible;
 use crate::serve::plans::{Planning, Value, run_into};
 use pgrx::{check_for_interrupts, pg_sys};
+use std::collections::BTreeMap;
 
 /// A tuplestore of rows of some types.
 pub struct Found {
@@ -71,6 +72,23 @@ impl Found {
     }
 }
 
+impl Found {
+    /// The rows of two columns of type text, by the first. 53400, 53200.
+    pub fn texts(&self) -> Fallible<BTreeMap<Vec<u8>, Vec<u8>>> {
+        /// Bytes of a row, besides its texts.
+        const EACH: usize = 96;
+        let (mut all, mut room) = (BTreeMap::new(), Room::new());
+        self.each(|row| {
+            room.take(EACH)?;
+            if let (Some(one), Some(other)) = (row.copy(0, &mut room)?, row.copy(1, &mut room)?) {
+                all.insert(one, other);
+            }
+            Ok(())
+        })?;
+        Ok(all)
+    }
+}
+
 impl Drop for Found {
     fn drop(&mut self) {
         // While an ERROR unwinds, the abort frees it.
@@ -106,6 +124,11 @@ impl Row {
     /// A column of type integer.
     pub fn int(&self, n: usize) -> Option<i32> {
         self.get(n).map(|value| value.value() as i32)
+    }
+
+    /// A column of type bigint.
+    pub fn long(&self, n: usize) -> Option<i64> {
+        self.get(n).map(|value| value.value() as i64)
     }
 
     /// A column of type real.

@@ -5,12 +5,15 @@
 
 pub mod about;
 pub mod attach;
+pub mod descent;
 pub mod documents;
 pub mod entities;
 pub mod found;
 pub mod gather;
 pub mod hierarchy;
+pub mod meaning;
 pub mod mentioned;
 pub mod resolve;
 pub mod search;
+pub mod tree_search;
 pub mod words;

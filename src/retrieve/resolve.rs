@@ -6,9 +6,7 @@ use crate::call::utf8::{as_utf8, from_utf8};
 use crate::call::work_memory::Room;
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::documents::{Documents, Embeddings};
-use crate::catalog::privileges;
 use crate::catalog::registration::Functions;
-use crate::error;
 use crate::error::Fallible;
 use crate::guc::Match;
 use crate::retrieve::documents::Wanted;
@@ -52,10 +50,7 @@ const EACH: usize = 160;
 
 /// At most `k` entities that a text value may mean, the best first. Errors: those of cft_entities and cft_nearest_entities; 42501 (the edges).
 pub fn resolve(asked: &Asked, mention: pg_sys::Datum) -> Fallible<Vec<Meant>> {
-    let edges = AttachedTable::of(asked.function, asked.wanted.edges)?;
-    if !privileges::is_readable(edges.oid()) {
-        return Err(error::no_privilege(&edges.table.name()));
-    }
+    let edges = AttachedTable::of_reader(asked.function, asked.wanted.edges)?;
     let asked = &Asked { wanted: Wanted { edges: Some(edges.oid()), ..asked.wanted }, ..*asked };
     let by_name = with_settings(&[(c"cftrag.match_case", c"off")], || asked.by_name(&edges, mention))?;
     if !by_name.is_empty() { Ok(by_name) } else { asked.nearest(&edges) }

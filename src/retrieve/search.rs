@@ -7,6 +7,7 @@
 
 use crate::catalog::documents::{Distance, DocumentColumn, Documents, Embeddings, Mapping};
 use crate::catalog::trust;
+use crate::error;
 use crate::error::Fallible;
 use pgrx::pg_sys;
 
@@ -217,23 +218,14 @@ impl Search<'_> {
 /// `by_distance`: whether documents of one depth come in the order of their distances. Errors: 55000, 42804.
 pub fn about(of: &Documents, by_distance: bool, filter: Option<&str>) -> Fallible<String> {
     of.require_entities()?;
-    let Documents { name, id, body, .. } = of;
+    let Documents { id, body, .. } = of;
     let sort = of.sort.as_ref().map_or("NULL::pg_catalog.int4".into(), |sort| sort.of_row("d"));
     let (id_text, body_text) = (id.as_text(&id.of_row("d")), body.as_text(&body.of_row("d")));
     let away =
         if by_distance { self::by_distance(&of.embedding, &of.distance) } else { "NULL::pg_catalog.float8".into() };
     let filter = filter.map(|filter| format!(" AND {filter}")).unwrap_or_default();
     let those = format!(" WHERE true{}{filter}", has_text(of));
-    let join = match (&of.mapping, &of.entity) {
-        (Some(mapping), _) => format!(
-            " JOIN {} AS m ON {} JOIN {name} AS d ON {}",
-            mapping.name,
-            is_named(&mapping.entity, "m"),
-            same(of, mapping, &id.of_row("d"))
-        ),
-        (None, Some(entity)) => format!(" JOIN {name} AS d ON {}", is_named(entity, "d")),
-        (None, None) => String::new(),
-    };
+    let join = join(of);
     // Rows with one id but different texts are different chunks of it.
     Ok(format!(
         "SELECT f.n, f.id, f.body, f.tokens, f.distance FROM (\
@@ -243,6 +235,141 @@ pub fn about(of: &Documents, by_distance: bool, filter: Option<&str>) -> Fallibl
          ORDER BY f.depth, f.distance, f.place, f.n, f.sort, f.id {C}, f.body {C} LIMIT $6",
         tokens(&counted(of), &body_text)
     ))
+}
+
+/// The joins from entities (n.name) to the documents about them (d), as SQL. A document may be about several.
+fn join(of: &Documents) -> String {
+    let Documents { name, id, .. } = of;
+    match (&of.mapping, &of.entity) {
+        (Some(mapping), _) => format!(
+            " JOIN {} AS m ON {} JOIN {name} AS d ON {}",
+            mapping.name,
+            is_named(&mapping.entity, "m"),
+            same(of, mapping, &id.of_row("d"))
+        ),
+        (None, Some(entity)) => format!(" JOIN {name} AS d ON {}", is_named(entity, "d")),
+        (None, None) => String::new(),
+    }
+}
+
+/// Where the embeddings of entities are.
+#[derive(Clone, Copy)]
+pub enum Source<'s> {
+    Embeddings(&'s Embeddings),
+    /// In the documents about them.
+    Documents(&'s Documents),
+}
+
+impl Source<'_> {
+    fn embedding(&self) -> (&DocumentColumn, &Distance) {
+        match self {
+            Self::Embeddings(of) => (&of.embedding, &of.distance),
+            Self::Documents(of) => (&of.embedding, &of.distance),
+        }
+    }
+
+    /// The statement for the scores of entities $1, which are distinct, against $2: name, place and score of each of their embeddings; of documents for which
+    /// `filter` holds, which compares with $3. An embedding without direction, whose cosine distance is NaN, has the score NULL.
+    pub fn scores(&self, filter: Option<&str>) -> String {
+        let (embedding, distance) = self.embedding();
+        let join = match self {
+            Self::Embeddings(of) => format!(" JOIN {} AS d ON {}", of.name, is_named(&of.entity, "d")),
+            Self::Documents(of) => join(of),
+        };
+        let value = embedding.of_row("d");
+        let away = format!("{value}{} {} $2::{}", distance.cast, distance.operator, distance.type_name);
+        let one =
+            if distance.is_cosine { "1.0::pg_catalog.float8 OPERATOR(pg_catalog.-)" } else { "OPERATOR(pg_catalog.-)" };
+        let filter = filter.map(|filter| format!(" AND {filter}")).unwrap_or_default();
+        format!(
+            "SELECT n.name, n.place, {one} NULLIF({away}, 'NaN') AS score \
+             FROM pg_catalog.unnest($1) WITH ORDINALITY AS n(name, place){join} WHERE {value} IS NOT NULL{filter}"
+        )
+    }
+
+    /// The statement for the entities whose embeddings are the $6 nearest: name and distance of each, in every row how many embeddings were found and the
+    /// distance of the last; one row without a name where there are none. `by_index`: whether an index may be used, which may end early.
+    pub fn nearest_entities(&self, within: bool, filter: Option<&str>, by_index: bool) -> Fallible<String> {
+        let (embedding, distance) = self.embedding();
+        let away = by_distance(embedding, distance);
+        // "+ 0" keeps the planner from using an index.
+        let order = if by_index { away.clone() } else { format!("({away}) OPERATOR(pg_catalog.+) 0") };
+        let of_column = |name: &str, column: &DocumentColumn| {
+            (name.to_string(), column.of_row("d"), column.as_text("n.key"), String::new())
+        };
+        let (name, key, entity, mapped) = match self {
+            Self::Embeddings(of) => of_column(&of.name, &of.entity),
+            Self::Documents(of) => match (&of.mapping, &of.entity) {
+                (Some(mapping), _) => (
+                    of.name.clone(),
+                    of.id.of_row("d"),
+                    mapping.entity.as_text(&mapping.entity.of_row("m")),
+                    format!(" JOIN {} AS m ON {}", mapping.name, same(of, mapping, "n.key")),
+                ),
+                (None, Some(entity)) => of_column(&of.name, entity),
+                (None, None) => return Err(error::documents_without_entities(&of.shown)),
+            },
+        };
+        let mut those = match (self, within) {
+            (_, false) => String::new(),
+            (Self::Embeddings(of), true) => format!(" AND {}", is_within(&of.entity, "d")),
+            (Self::Documents(of), true) => {
+                Search { by: By::Nearest, k: 0, within, filter: None, how: How::First }.conditions(of)?.0
+            }
+        };
+        if let Some(filter) = filter {
+            those += &format!(" AND {filter}");
+        }
+        Ok(format!(
+            "WITH n AS MATERIALIZED (SELECT {key} AS key, {away} AS distance FROM {name} AS d WHERE {} IS NOT NULL AND {key} IS NOT NULL{those} ORDER BY {order} LIMIT $6), \
+             z AS (SELECT {entity} {C} AS name, pg_catalog.min(NULLIF(n.distance, 'NaN')) AS distance FROM n{mapped} GROUP BY 1) \
+             SELECT z.name, z.distance, h.had, h.farthest FROM (SELECT pg_catalog.count(*)::pg_catalog.float8 AS had, pg_catalog.max(n.distance) AS farthest FROM n) AS h \
+             LEFT JOIN z ON z.name IS NOT NULL AND z.distance IS NOT NULL",
+            embedding.of_row("d"),
+        ))
+    }
+}
+
+/// The statement for what entities $1 say, which are called $2: entity, text, tokens, and whether it is only what it is called. The summary of each
+/// (`summaries`: a table, its columns of entities and of summaries), else the documents about it in the order of their ids, else its name.
+pub fn texts(documents: Option<&Documents>, summaries: Option<(&str, &DocumentColumn, &DocumentColumn)>) -> String {
+    let about = match documents.filter(|of| of.has_entities()) {
+        Some(of) => {
+            let (id, body) = (of.id.as_text(&of.id.of_row("d")), of.body.as_text(&of.body.of_row("d")));
+            format!(
+                "SELECT n.name, pg_catalog.string_agg({body}, pg_catalog.chr(10) ORDER BY {id} {C}, {body} {C}) AS said, \
+                 pg_catalog.sum({})::pg_catalog.int8 AS size FROM n{} WHERE {} IS NOT NULL GROUP BY n.name",
+                tokens(&counted(of), &body),
+                join(of),
+                of.body.of_row("d"),
+            )
+        }
+        None => {
+            "SELECT NULL::pg_catalog.text AS name, NULL::pg_catalog.text AS said, NULL::pg_catalog.int8 AS size LIMIT 0"
+                .into()
+        }
+    };
+    let sums = match summaries {
+        Some((table, entity, summary)) => {
+            let (entity, said) = (entity.as_text(&entity.of_row("s")), summary.as_text(&summary.of_row("s")));
+            format!(
+                "SELECT {entity} {C} AS name, pg_catalog.max({said} {C}) AS said FROM {table} AS s \
+                 WHERE {entity} OPERATOR(pg_catalog.=) ANY ($1) AND {} IS NOT NULL GROUP BY 1",
+                summary.of_row("s")
+            )
+        }
+        None => "SELECT NULL::pg_catalog.text AS name, NULL::pg_catalog.text AS said LIMIT 0".into(),
+    };
+    let size =
+        |text: &str| format!("((pg_catalog.char_length({text}) OPERATOR(pg_catalog.+) 3) OPERATOR(pg_catalog./) 4)");
+    format!(
+        "WITH n AS MATERIALIZED (SELECT u.name {C} AS name, u.called FROM ROWS FROM (pg_catalog.unnest($1), pg_catalog.unnest($2)) AS u(name, called)), \
+         z AS MATERIALIZED ({about}), s AS MATERIALIZED ({sums}) \
+         SELECT n.name, COALESCE(s.said, z.said, n.called), COALESCE({}, z.size, {})::pg_catalog.int8, COALESCE(s.said, z.said) IS NULL \
+         FROM n LEFT JOIN z ON z.name OPERATOR(pg_catalog.=) n.name LEFT JOIN s ON s.name OPERATOR(pg_catalog.=) n.name",
+        size("s.said"),
+        size("n.called"),
+    )
 }
 
 /// The distance of a document (d) to $1, as SQL.

@@ -7,6 +7,7 @@
 
 use crate::call::fmgr::with_room_for_errors;
 use crate::catalog::statement::Statement;
+use crate::pg::background_worker::SAFE_PATH;
 use crate::pg::{compat, error_context};
 use pgrx::pg_sys;
 use std::cell::RefCell;
@@ -108,6 +109,11 @@ pub fn execute<const N: usize>(
 /// compiling for it took 1.6 s of a call of 1.8 s (12 thousand edges).
 fn without_jit<T>(work: impl FnOnce() -> T) -> T {
     with_settings(&[(c"jit", c"off")], work)
+}
+
+/// Runs with the server's operators and types, whatever the caller's search_path shows first; names in messages have their schemas.
+pub fn with_safe_path<T>(work: impl FnOnce() -> T) -> T {
+    with_settings(&[(c"search_path", SAFE_PATH)], work)
 }
 
 /// Runs with settings that any user may change. After an ERROR the abort restores them.

@@ -53,40 +53,10 @@ LANGUAGE c STABLE PARALLEL SAFE COST 10000 ROWS 50
 AS 'MODULE_PATHNAME', 'cft_expansion_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_expansion(text[], integer, integer, integer, integer, regclass) IS 'the rows of cft_expand, without their texts';
 
-CREATE FUNCTION cftrag_internal.cft_expand(entities text[], k integer, up integer, down integer, min_support integer, edges regclass, documents regclass)
-RETURNS TABLE(entity text, tree text, common text, support integer, hit boolean, leaf boolean, path text[], text text, tokens bigint, label text, more bigint)
-LANGUAGE plpgsql STABLE PARALLEL SAFE COST 10000 ROWS 50 SET search_path = pg_catalog, pg_temp AS $$
-#variable_conflict use_column
-DECLARE
-    forest regclass;
-BEGIN
-    IF num_nulls(up, down, min_support) > 0 THEN
-        RAISE EXCEPTION 'up, down and min_support must not be null' USING ERRCODE = 'null_value_not_allowed';
-    END IF;
-    IF min_support < 1 THEN
-        RAISE EXCEPTION '"min_support" must be at least 1, but is %', min_support USING ERRCODE = 'invalid_parameter_value';
-    END IF;
-    IF k < 0 THEN
-        RAISE EXCEPTION '"k" must not be negative, but is %', k USING ERRCODE = 'invalid_parameter_value';
-    END IF;
-    SELECT f.edges INTO forest FROM cftrag_internal.cft_attached(edges) AS f;
-    -- Each row has a match. A full join is never a nested loop, whatever the planner expects.
-    RETURN QUERY
-    WITH x AS MATERIALIZED (
-        SELECT e.* FROM cftrag_internal.cft_expansion(entities, up, down, min_support, k, forest)
-                        WITH ORDINALITY AS e(entity, tree, common, support, hit, leaf, more, path, label, place)
-    )
-    SELECT x.entity, x.tree, x.common, x.support, x.hit, x.leaf, x.path, t.text, t.tokens, x.label, x.more
-      FROM x FULL JOIN cftrag_internal.cft_texts(ARRAY(SELECT z.entity FROM x AS z), documents, forest) AS t ON t.entity = x.entity ORDER BY x.place;
-END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_expand(text[], integer, integer, integer, integer, regclass, regclass) IS 'what cft_expand calls';
-
 CREATE FUNCTION cft_expand(entities text[], k integer DEFAULT 1000, up integer DEFAULT 3, down integer DEFAULT 3, min_support integer DEFAULT 2,
     edges regclass DEFAULT NULL, documents regclass DEFAULT NULL)
 RETURNS TABLE(entity text, tree text, common text, support integer, hit boolean, leaf boolean, path text[], text text, tokens bigint, label text, more bigint)
-LANGUAGE sql STABLE PARALLEL SAFE COST 10000 ROWS 50
-BEGIN ATOMIC
-    SELECT f.* FROM cftrag_internal.cft_expand($1, $2, $3, $4, $5, cftrag_internal.cft_meant_edges($6), cftrag_internal.cft_meant_documents($7)) AS f;
-END;
+LANGUAGE c STABLE PARALLEL SAFE COST 10000 ROWS 50
+AS 'MODULE_PATHNAME', 'cft_expand_wrapper';
 COMMENT ON FUNCTION cft_expand(text[], integer, integer, integer, integer, regclass, regclass) IS
 'from entities that were found up to where they meet, and from there down to the leaves, in document order (TreeRAG, 2025): the k nearest; more counts an entity''s children that are not among them';

@@ -352,7 +352,7 @@ SELECT entity, document_id, body FROM cft_chunks('{root}'::text[], NULL, 0, 1, '
 SELECT document_id, entity, body FROM cft_nearest_documents('[1,0]', documents => 'attack.moods');
 DROP TABLE attack.moods, attack.mapped, attack.mood_edges, attack.mood_summaries CASCADE;
 DROP TYPE attack.mood, attack.pair CASCADE;
-SELECT cftrag_internal.cft_is_builtin(0), cftrag_internal.cft_is_builtin(99999), cftrag_internal.cft_is_builtin('text'), cftrag_internal.cft_counts(0, 'pg_class');
+SELECT cftrag_internal.cft_counts(0, 'pg_class');
 -- Summaries that no longer count, since their owner is another one, leave nothing on the edges when these are detached.
 CREATE TABLE attack.left_edges (parent text, child text);
 CREATE TABLE attack.left_summaries (entity text, summary text);

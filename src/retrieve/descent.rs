@@ -6,24 +6,20 @@
 //! score is passed through: it leads on, and is no result. Depth 0 always leads on. sql/install/methods/tree_search.sql
 //! has the arguments and their papers.
 
-#![expect(unsafe_code, reason = "PostgreSQL's function call interface, a tuplestore")]
+#![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
 use crate::call::array::texts;
-use crate::call::fmgr::{Call, Rows, text_array, text_bytes, text_datum};
+use crate::call::fmgr::{Call, Rows, text_array, text_datum};
 use crate::call::work_memory::Room;
-use crate::catalog::documents::Documents;
-use crate::catalog::filter::Condition;
-use crate::catalog::registration::internal_function;
-use crate::catalog::statement::Statement;
 use crate::error::Fallible;
 use crate::methods::big_map::Table;
 use crate::methods::breadth_first::{Texts, Tree, named, push};
 use crate::methods::walker::Walker;
 use crate::pg::interrupt::check_interrupts;
-use crate::pg::{encoding, error_context};
-use crate::serve::plans::{Planning, run_into};
+use crate::retrieve::found::Found;
+use crate::retrieve::meaning::Meaning;
+use crate::serve::plans::Planning;
 use cftrag_core::{Interruptible, NameId, Names};
-use pgrx::pg_sys::Datum;
 use pgrx::prelude::*;
 use std::cmp::Ordering;
 
@@ -76,7 +72,7 @@ struct Rules {
 
 /// Computes the scores of entities.
 struct Scoring {
-    statement: Statement,
+    statement: String,
     vector: pg_sys::Oid,
     embedding: pg_sys::Datum,
     filter: Option<pg_sys::Datum>,
@@ -99,8 +95,8 @@ struct Descent {
 /// descend_threshold float8, prune_factor float8, beam int, max_depth int, k int, edges regclass, filter jsonb) ->
 /// table(entity, tree, depth, score, path, compared)`
 ///
-/// Returns the results, best first. `trees` and `names` are depth 0; scores come from the embeddings of
-/// cft_meaning(edges, documents). SET search_path. Errors: 53400 (cftrag.work_memory).
+/// Returns the results, best first. `trees` and `names` are depth 0; retrieve/meaning.rs says where scores come from. SET search_path. Errors: 55000 (no
+/// embeddings), 22000 (dimensions), 53400 (cftrag.work_memory).
 #[pg_extern(sql = false)]
 fn cft_descend(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo, whose arguments SQL declares.
@@ -120,23 +116,10 @@ fn cft_descend(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         prune_factor: float(7, 0.0),
         beam: call.int(8).unwrap_or(1).max(1) as usize,
     };
-    let (documents, filter) = (call.oid(1), call.arg(12));
-    let (mut condition, mut parameter) = (filter.map(|_| "true".to_string()), None);
-    if let (Some(filter), Some(named)) = (filter, documents.filter(|named| *named != pg_sys::InvalidOid))
-        && let Some(of) = Documents::of(walker.of.functions, Some(named), true)?
-    {
-        let found = Condition::of(filter, &of, 3)?;
-        parameter = Some(found.parameter());
-        condition = Some(found.sql);
-    }
-    let vector = call.argument_types()[0];
-    let mut scoring = Scoring {
-        statement: scoring(walker.of.oid(), documents, condition.as_deref(), (vector, embedding)),
-        vector,
-        embedding,
-        filter: parameter,
-        compared: 0,
-    };
+    let meaning = Meaning::of(&walker.of, call.oid(1))?;
+    let (sql, filter) = meaning.scoring(embedding, call.arg(12))?;
+    let statement = format!("SELECT s.place, s.score FROM ({sql}) AS s");
+    let mut scoring = Scoring { statement, vector: call.argument_types()[0], embedding, filter, compared: 0 };
     // SAFETY: SQL declares these text[].
     let (trees, tops) = unsafe { (texts(trees)?, texts(tops)?) };
     descent.begin(trees.zip(tops))?;
@@ -153,29 +136,6 @@ fn cft_descend(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     }
     let most = call.int(10).map_or(usize::MAX, |k| k.max(0) as usize);
     descent.results(most, scoring.compared, rows)
-}
-
-/// The statement that cft_scoring, our own function, makes: its places are those of the names, its scores are float8.
-/// `embedding`: the type vector, and a value of it.
-fn scoring(
-    edges: pg_sys::Oid,
-    documents: Option<pg_sys::Oid>,
-    condition: Option<&str>,
-    embedding: (pg_sys::Oid, Datum),
-) -> Statement {
-    let types = [pg_sys::REGCLASSOID, pg_sys::REGCLASSOID, pg_sys::TEXTOID, embedding.0];
-    let documents = Datum::from(documents.unwrap_or(pg_sys::InvalidOid));
-    let (edges, condition) = (Datum::from(edges), text_datum(&encoding::encode(condition.unwrap_or_default())));
-    // SAFETY: a call of the function of that name and these argument types, which never returns NULL.
-    let sql = unsafe {
-        let function = internal_function(c"cft_scoring", &types);
-        let call = || {
-            let none = pg_sys::InvalidOid;
-            pg_sys::OidFunctionCall4Coll(function, none, edges, documents, condition, embedding.1)
-        };
-        encoding::decode(text_bytes(error_context::with_error_context(None, call)))
-    };
-    Statement::over(&format!("SELECT s.place, s.score FROM ({sql}) AS s"), &[])
 }
 
 impl Descent {
@@ -225,7 +185,7 @@ impl Descent {
                 asked.push(node.name);
             }
         }
-        let texts: Vec<&[u8]> = asked.iter().map(|name| self.names.get(*name)).collect();
+        let texts: Vec<&[u8]> = asked.iter().map(|name| self.names.get(*name)).collect(); // bounded: PER_NODE
         let entities = &mut self.entities;
         scoring.of(&texts, |place, score| {
             let (entity, _) = entities.entry(asked[place], || Entity { score: None, hit: NONE })?;
@@ -282,7 +242,7 @@ impl Descent {
                 Kept::From(if least.is_nan() { best } else { least })
             }),
             Mode::Beam => {
-                let mut all: Vec<(f64, NameId)> = scores.collect();
+                let mut all: Vec<(f64, NameId)> = scores.collect(); // bounded: PER_NODE
                 work.sort_by(&mut all, |a, b| self.better(*a, *b));
                 all.dedup_by_key(|one| one.1);
                 all.get(rules.beam - 1).map_or(Kept::All, |&(score, name)| Kept::Best(score, name))
@@ -302,7 +262,7 @@ impl Descent {
         let first = self.nodes.len() as u32;
         self.starts.push(first);
         let mut asked: Vec<NameId> =
-            self.nodes[nodes.clone()].iter().filter(|node| node.leads).map(|node| node.name).collect();
+            self.nodes[nodes.clone()].iter().filter(|node| node.leads).map(|node| node.name).collect(); // bounded: PER_NODE
         let mut check_interrupts = check_interrupts;
         let mut work = Interruptible::new(&mut check_interrupts);
         work.sort_by(&mut asked, Ord::cmp);
@@ -336,7 +296,7 @@ impl Descent {
             .iter()
             .filter(|(_, entity)| entity.hit != NONE)
             .filter_map(|(name, entity)| Some((entity.score?, depth(entity.hit), *name, entity.hit)))
-            .collect();
+            .collect(); // bounded: PER_NODE
         let mut check_interrupts = check_interrupts;
         let mut work = Interruptible::new(&mut check_interrupts);
         work.sort_by(&mut all, |a, b| {
@@ -351,7 +311,7 @@ impl Descent {
                 (from != NONE).then_some(from)
             })
             .map(|place| self.names.get(self.nodes[place as usize].name))
-            .collect();
+            .collect(); // bounded: PER_NODE
             path.reverse();
             let tree = self.nodes[place as usize].tree.map(|tree| self.names.get(tree));
             let mut values = [
@@ -378,35 +338,16 @@ impl Scoring {
         if names.is_empty() {
             return Ok(());
         }
-        let array = text_array(names);
         let values = [
-            (pg_sys::TEXTARRAYOID, Some(array)),
+            (pg_sys::TEXTARRAYOID, Some(text_array(names))),
             (self.vector, Some(self.embedding)),
             (pg_sys::TEXTARRAYOID, self.filter),
         ];
-        // SAFETY: our own tuplestore, and a slot for its rows of a bigint and a float8; after an ERROR the abort frees
-        // them.
-        unsafe {
-            let store = pg_sys::tuplestore_begin_heap(false, false, pg_sys::work_mem);
-            self.compared += run_into(&self.statement, Planning::Custom, &values, store) as i64;
-            pg_sys::pfree(array.cast_mut_ptr());
-            let desc = pg_sys::CreateTemplateTupleDesc(2);
-            for (n, of) in (1..).zip([pg_sys::INT8OID, pg_sys::FLOAT8OID]) {
-                pg_sys::TupleDescInitEntry(desc, n, std::ptr::null(), of, -1, 0);
-            }
-            let slot = pg_sys::MakeSingleTupleTableSlot(desc, &raw const pg_sys::TTSOpsMinimalTuple);
-            let mut done = Ok(());
-            while done.is_ok() && pg_sys::tuplestore_gettupleslot(store, true, false, slot) {
-                pgrx::check_for_interrupts!();
-                pg_sys::slot_getsomeattrs_int(slot, 2);
-                let value = |n: usize| *(*slot).tts_values.add(n);
-                if !*(*slot).tts_isnull.add(1) {
-                    done = take(value(0).value() - 1, f64::from_bits(value(1).value() as u64));
-                }
-            }
-            pg_sys::ExecDropSingleTupleTableSlot(slot);
-            pg_sys::tuplestore_end(store);
-            done
-        }
+        let mut found = Found::of(&[pg_sys::INT8OID, pg_sys::FLOAT8OID]);
+        self.compared += found.run(&self.statement, Planning::Custom, &values) as i64;
+        found.each(|row| match (row.long(0), row.float(1)) {
+            (Some(place), Some(score)) => take(place as usize - 1, score),
+            _ => Ok(()),
+        })
     }
 }
