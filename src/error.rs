@@ -205,6 +205,14 @@ pub fn no_embeddings(edges: &str) -> ErrorReport {
     .set_hint(format!("Attach a table of them with cft_attach_embeddings, edges => '{}'.", edges.replace('\'', "''")))
 }
 
+/// `text`: the column in quotes, if it is one of texts.
+pub fn no_words(column: &str, table: &str, text: Option<&str>) -> ErrorReport {
+    let index = |text| format!(", for example: CREATE INDEX ON {table} USING gin (to_tsvector('english', {text}))");
+    let example = text.map(index).unwrap_or_default();
+    report(Code::ERRCODE_DATATYPE_MISMATCH, format!("column \"{column}\" of table {table} cannot be searched by words"))
+        .set_hint(format!("Name a column of type tsvector, or of texts with an index for it{example}."))
+}
+
 pub fn entity_and_mapping() -> ErrorReport {
     report(Code::ERRCODE_INVALID_PARAMETER_VALUE, "\"entity\" and \"mapping\" exclude each other".into())
         .set_detail("A document is about the entity in its own column, or about those that the mapping table gives it.")

@@ -101,31 +101,6 @@ AS 'MODULE_PATHNAME', 'cft_set_columns_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_set_columns(regclass, regclass, regprocedure, name[], text[]) IS
 'writes the registration of a table of documents, a mapping, embeddings, words or summaries; owner only';
 
--- The expression that text search compares for a document (d), as SQL, and its configuration. Either a tsvector column, with the configuration that its
--- generation expression names (NULL if none), or a text column with an index on to_tsvector('a configuration', it). Nothing else of an index's expression becomes SQL.
-CREATE FUNCTION cftrag_internal.cft_search_by(relation regclass, search name, OUT value text, OUT config regconfig)
-LANGUAGE plpgsql STABLE PARALLEL SAFE COST 100 SET search_path = pg_catalog, pg_temp AS $$
-BEGIN
-    SELECT 'd.' || quote_ident(a.attname),
-           (SELECT (regexp_match(pg_get_expr(e.adbin, e.adrelid), 'to_tsvector[(]''([^'']+)''::regconfig'))[1]
-              FROM pg_attrdef AS e WHERE e.adrelid = a.attrelid AND e.adnum = a.attnum AND a.attgenerated = 's')::regconfig
-      INTO value, config FROM pg_attribute AS a WHERE a.attrelid = relation AND a.attname = search AND a.atttypid = 'tsvector'::regtype;
-    IF NOT FOUND THEN
-        SELECT format('pg_catalog.to_tsvector(''%s''::pg_catalog.regconfig, d.%I::pg_catalog.text)', x.parts[1]::regconfig::oid, search), x.parts[1]::regconfig INTO value, config
-          FROM pg_attribute AS a, pg_index AS i, regexp_match(pg_get_indexdef(i.indexrelid, 1, false), '^to_tsvector[(]''([^'']+)''::regconfig, (.*)[)]$') AS x(parts)
-         WHERE a.attrelid = relation AND a.attname = search AND a.atttypid IN ('text'::regtype, 'varchar'::regtype)
-           AND i.indrelid = relation AND i.indisvalid AND i.indpred IS NULL AND x.parts[2] IN (quote_ident(search), '(' || quote_ident(search) || ')::text')
-         ORDER BY i.indexrelid LIMIT 1;
-    END IF;
-    IF value IS NULL THEN
-        RAISE EXCEPTION 'column "%" of table % cannot be searched by words', search, relation USING ERRCODE = 'datatype_mismatch',
-            HINT = 'Name a column of type tsvector, or of texts with an index for it'
-                || coalesce((SELECT format(', for example: CREATE INDEX ON %s USING gin (to_tsvector(''english'', %I))', relation, search) FROM pg_attribute AS a
-                              WHERE a.attrelid = relation AND a.attname = search AND a.atttypid IN ('text'::regtype, 'varchar'::regtype)), '') || '.';
-    END IF;
-END $$;
-COMMENT ON FUNCTION cftrag_internal.cft_search_by(regclass, name) IS 'what text search compares of a document, as SQL, and its configuration';
-
 CREATE FUNCTION cft_attach_documents(documents regclass, id name DEFAULT 'id', body name DEFAULT 'body', embedding name DEFAULT 'embedding',
     entity name DEFAULT NULL, tokens name DEFAULT NULL,
     mapping regclass DEFAULT NULL, mapping_entity name DEFAULT 'entity', mapping_document name DEFAULT 'document_id', metadata name DEFAULT NULL, search name DEFAULT NULL,

@@ -17,23 +17,6 @@ AS 'MODULE_PATHNAME', 'cft_nearest_entities_wrapper';
 COMMENT ON FUNCTION cft_nearest_entities(vector, integer, regclass, text[], regclass, jsonb) IS
 'the entities nearest to an embedding (within these): by cft_attach_embeddings, else those of the k nearest documents; score is 1 - cosine distance, else minus the distance';
 
--- How frequent the most common words of a column are, as ANALYZE has found: of a column of type tsvector, or of the index on to_tsvector of one of texts. By
--- pg_stats: who may not read the column, or does not see all rows, gets none.
-CREATE FUNCTION cftrag_internal.cft_frequencies(relation regclass, search name) RETURNS TABLE(lexeme text, frequency float8)
-LANGUAGE sql STABLE PARALLEL SAFE ROWS 1000 SET search_path = pg_catalog, pg_temp AS $$
-    SELECT e.lexeme, e.frequency::float8
-      FROM (SELECT s.most_common_elems::text::text[] AS lexemes, s.most_common_elem_freqs AS frequencies
-              FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace JOIN pg_stats AS s ON s.schemaname = n.nspname AND s.tablename = c.relname
-             WHERE s.most_common_elems IS NOT NULL AND NOT s.inherited
-               AND (c.oid = relation AND s.attname = search AND EXISTS (SELECT FROM pg_attribute AS a WHERE a.attrelid = relation AND a.attname = search AND a.atttypid = 'tsvector'::regtype)
-                    OR c.oid IN (SELECT i.indexrelid FROM pg_index AS i, pg_attribute AS a
-                                  WHERE i.indrelid = relation AND i.indisvalid AND i.indpred IS NULL AND a.attrelid = relation AND a.attname = search
-                                    AND (regexp_match(pg_get_indexdef(i.indexrelid, 1, false), '^to_tsvector[(]''[^'']+''::regconfig, (.*)[)]$'))[1] IN (quote_ident(search), '(' || quote_ident(search) || ')::text')))
-             LIMIT 1) AS z,
-           unnest(z.lexemes, z.frequencies[1:cardinality(z.lexemes)]) AS e(lexeme, frequency)
-$$;
-COMMENT ON FUNCTION cftrag_internal.cft_frequencies(regclass, name) IS 'the share of documents that have a word, for the most common words';
-
 CREATE FUNCTION cft_retrieve(question text, embedding vector, k integer DEFAULT 5, chunks integer DEFAULT NULL, up integer DEFAULT 3, down integer DEFAULT 1,
     budget integer DEFAULT NULL, mode text DEFAULT NULL, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, within text[] DEFAULT NULL, documents regclass DEFAULT NULL,
     filter jsonb DEFAULT NULL, match text DEFAULT NULL, narrow boolean DEFAULT true)

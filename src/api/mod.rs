@@ -5,6 +5,7 @@
 pub mod attach;
 pub mod attach_documents;
 pub mod attached;
+pub mod baselines;
 pub mod build;
 pub mod context;
 pub mod databases;

@@ -1,14 +1,14 @@
 //! The sentences about the entities of a question, as rows that a budget can shorten.
 
-use crate::call::fmgr::{characters, text_array};
+use crate::call::fmgr::characters;
 use crate::call::work_memory::{Room, list};
 use crate::catalog::attached_table::AttachedTable;
 use crate::error::Fallible;
 use crate::methods::told::told;
-use crate::retrieve::found::Found;
+use crate::retrieve::baselines;
 use crate::serve::answer;
 use crate::serve::asked::Reach;
-use crate::serve::plans::{Planning, with_settings};
+use crate::serve::plans::with_settings;
 use crate::serve::sentences::{each_sentence, sentence};
 use crate::serve::sink::{Relative, Sink};
 use cftrag_core::{Names, Text};
@@ -129,17 +129,7 @@ impl Hierarchy {
 
     /// The sentences as T-RAG finds them: entities are searched for from the roots of all trees, their relatives by the reference query.
     pub fn by_search(asked: Asked, names: &[&[u8]], can_cut: bool) -> Fallible<Self> {
-        let mut found = Found::of(&[pg_sys::TEXTOID]);
-        let sql = "SELECT s.name FROM cftrag_internal.cft_found_by_search($1, $2) AS s(name)";
-        let edges = AttachedTable::of(asked.function, asked.edges)?.oid();
-        let values =
-            [(pg_sys::TEXTARRAYOID, Some(text_array(names))), (pg_sys::REGCLASSOID, Some(pg_sys::Datum::from(edges)))];
-        found.run(sql, Planning::Auto, &values);
-        let mut are_there: HashSet<Vec<u8>> = HashSet::new(); // bounded: the names
-        found.each(|row| {
-            are_there.extend(row.text(0).map(<[u8]>::to_vec)); // bounded: the names
-            Ok(())
-        })?;
+        let are_there = baselines::found_by_search(&AttachedTable::of(asked.function, asked.edges)?, names)?;
         let some: Vec<&[u8]> = names.iter().copied().filter(|name| are_there.contains(*name)).collect(); // bounded: the names
         if some.is_empty() {
             return Ok(Self::default());
@@ -157,28 +147,14 @@ impl Hierarchy {
 
     /// A sentence for each entity about its neighbours, whatever the tree and the direction.
     pub fn of_neighbors(asked: Asked, names: &[&[u8]], hops: i32) -> Fallible<Self> {
-        let mut found = Found::of(&[pg_sys::TEXTOID, pg_sys::TEXTOID]);
-        let sql = "SELECT p.entity, p.text FROM cftrag_internal.cft_sentences_of_neighbors($1, $2, $3, $4) AS p";
-        let edges = AttachedTable::of(asked.function, asked.edges)?.oid();
-        let values = [
-            (pg_sys::TEXTARRAYOID, Some(text_array(names))),
-            (pg_sys::INT4OID, Some(pg_sys::Datum::from(hops))),
-            (pg_sys::REGCLASSOID, Some(pg_sys::Datum::from(edges))),
-            (pg_sys::TEXTARRAYOID, asked.reach.trees),
-        ];
-        found.run(sql, Planning::Auto, &values);
-        let (mut all, mut room, mut at) = (Self::default(), Room::new(), 0);
-        found.each(|row| {
-            let (Some(entity), Some(text)) = (row.text(0), row.text(1)) else { return Ok(()) };
-            while names[at] != entity {
-                at += 1;
-            }
+        let of = AttachedTable::of(asked.function, asked.edges)?;
+        let (mut all, mut room) = (Self::default(), Room::new());
+        for (n, name) in names.iter().enumerate() {
+            let Some(text) = baselines::neighbors(&of, name, hops, asked.reach.trees)? else { continue };
             room.take(EACH + text.len())?;
-            let characters = characters(text);
-            let text = text.to_vec(); // bounded: `room` has it
-            all.sentences.push(Sentence { of: at, tree: None, text, characters, head: (0, 0), ends: Vec::new() });
-            Ok(())
-        })?;
+            let characters = characters(&text);
+            all.sentences.push(Sentence { of: n, tree: None, text, characters, head: (0, 0), ends: Vec::new() });
+        }
         Ok(all)
     }
 

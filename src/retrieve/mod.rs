@@ -5,6 +5,7 @@
 
 pub mod about;
 pub mod attach;
+pub mod baselines;
 pub mod descent;
 pub mod documents;
 pub mod entities;

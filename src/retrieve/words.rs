@@ -6,16 +6,17 @@
 //! ln(1 / frequency): the inverse document frequency (Sparck Jones: A statistical interpretation of term specificity and its application in retrieval, 1972).
 
 use crate::call::fmgr::{array_of_values, name_datum, text_array, text_datum};
-use crate::catalog::documents::Documents;
+use crate::catalog::documents::{DocumentColumn, Documents};
+use crate::catalog::name::display_identifier;
 use crate::error;
 use crate::error::Fallible;
 use crate::pg::compat::plain;
+use crate::pg::invalidation;
 use crate::pg::invalidation::Cached;
-use crate::pg::{encoding, invalidation};
 use crate::retrieve::documents::{COLUMNS, Wanted};
 use crate::retrieve::found::Found;
 use crate::retrieve::search::{By, How, Search};
-use crate::serve::plans::Planning;
+use crate::serve::plans::{Planning, with_safe_path};
 use pgrx::pg_sys;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -233,28 +234,87 @@ pub fn compared(of: &Documents) -> Fallible<Rc<Compared>> {
     let (role, row_security) = unsafe { (plain::GetUserId(), pg_sys::row_security) };
     COMPARED.with(|all| {
         all.get((of.oid, search.name.clone(), role, row_security), || {
-            let table = (pg_sys::REGCLASSOID, Some(pg_sys::Datum::from(of.oid)));
-            let column = (pg_sys::NAMEOID, Some(name_datum(&search.name)));
-            let mut found = Found::of(&[pg_sys::TEXTOID, pg_sys::INT4OID]);
-            let sql = "SELECT s.value, s.config::pg_catalog.oid::pg_catalog.int8::pg_catalog.int4 FROM cftrag_internal.cft_search_by($1, $2) AS s";
-            found.run(sql, Planning::Auto, &[table, column]);
-            let mut compared =
-                Compared { value: String::new(), config: None, frequencies: HashMap::new(), others: 1.0 }; // bounded: statistics
-            found.each(|row| {
-                compared.value = encoding::decode(row.text(0).unwrap_or_default());
-                compared.config = row.int(1).map(|oid| pg_sys::Oid::from(oid as u32));
-                Ok(())
-            })?;
-            let mut found = Found::of(&[pg_sys::TEXTOID, pg_sys::FLOAT8OID]);
-            found.run("SELECT f.lexeme, f.frequency FROM cftrag_internal.cft_frequencies($1, $2) AS f", Planning::Auto, &[table, column]);
-            found.each(|row| {
-                if let (Some(lexeme), Some(frequency)) = (row.text(0), row.float(1)) {
-                    compared.others = compared.others.min(frequency / 2.0);
-                    compared.frequencies.insert(lexeme.to_vec(), frequency); // bounded: statistics
-                }
-                Ok(())
-            })?;
-            Ok(Rc::new(compared))
+            with_safe_path(|| {
+                let by = SearchedBy::of(of, search)?;
+                let mut compared =
+                    Compared { value: by.value, config: by.config, frequencies: HashMap::new(), others: 1.0 }; // bounded: statistics
+                let mut found = Found::of(&[pg_sys::TEXTOID, pg_sys::FLOAT8OID]);
+                let column = by.index.is_none().then(|| name_datum(&search.name));
+                let values = [
+                    (pg_sys::OIDOID, Some(pg_sys::Datum::from(by.index.unwrap_or(of.oid)))),
+                    (pg_sys::NAMEOID, column),
+                ];
+                found.run(FREQUENCIES, Planning::Auto, &values);
+                found.each(|row| {
+                    if let (Some(lexeme), Some(frequency)) = (row.text(0), row.float(1)) {
+                        compared.others = compared.others.min(frequency / 2.0);
+                        compared.frequencies.insert(lexeme.to_vec(), frequency); // bounded: statistics
+                    }
+                    Ok(())
+                })?;
+                Ok(Rc::new(compared))
+            })
         })
     })
+}
+
+/// What text search compares of a document (d), as SQL; its configuration; and the index, if it is an index's expression.
+struct SearchedBy {
+    value: String,
+    config: Option<pg_sys::Oid>,
+    index: Option<pg_sys::Oid>,
+}
+
+/// The configuration that the generation expression of a column of type tsvector names.
+const GENERATED: &str = "SELECT (regexp_match(pg_get_expr(e.adbin, e.adrelid), 'to_tsvector[(]''([^'']+)''::regconfig'))[1]::regconfig::oid::int8, NULL::int8 \
+     FROM pg_attrdef AS e JOIN pg_attribute AS a ON a.attrelid = e.adrelid AND a.attnum = e.adnum \
+     WHERE a.attrelid = $1 AND a.attname = $2 AND a.attgenerated = 's'";
+
+/// The configuration of an index on to_tsvector of a column of texts, and that index.
+const INDEXED: &str = "SELECT x.parts[1]::regconfig::oid::int8, i.indexrelid::int8 \
+     FROM pg_index AS i, regexp_match(pg_get_indexdef(i.indexrelid, 1, false), '^to_tsvector[(]''([^'']+)''::regconfig, (.*)[)]$') AS x(parts) \
+     WHERE i.indrelid = $1 AND i.indisvalid AND i.indpred IS NULL AND x.parts[2] IN (quote_ident($2), '(' || quote_ident($2) || ')::text') \
+     ORDER BY i.indexrelid LIMIT 1";
+
+/// The share of the documents that have a word, for the most common ones, as ANALYZE has found; of a column of a table, or of an index. By pg_stats: who may
+/// not read the column, or does not see all rows, gets none.
+const FREQUENCIES: &str = "SELECT e.lexeme, e.frequency::float8 \
+     FROM (SELECT s.most_common_elems::text::text[] AS lexemes, s.most_common_elem_freqs AS frequencies \
+             FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace JOIN pg_stats AS s ON s.schemaname = n.nspname AND s.tablename = c.relname \
+            WHERE c.oid = $1 AND ($2 IS NULL OR s.attname = $2) AND s.most_common_elems IS NOT NULL AND NOT s.inherited LIMIT 1) AS z, \
+          unnest(z.lexemes, z.frequencies[1:cardinality(z.lexemes)]) AS e(lexeme, frequency)";
+
+impl SearchedBy {
+    /// Either a column of type tsvector, or one of texts with an index. Nothing of an index's expression becomes SQL but its configuration. 42804.
+    fn of(of: &Documents, search: &DocumentColumn) -> Fallible<Self> {
+        let is_text = [pg_sys::TEXTOID, pg_sys::VARCHAROID].contains(&search.type_oid);
+        let sql = match search.type_oid {
+            pg_sys::TSVECTOROID => GENERATED,
+            _ if is_text => INDEXED,
+            _ => return Err(error::no_words(&search.name, &of.shown, None)),
+        };
+        let values =
+            [(pg_sys::OIDOID, Some(pg_sys::Datum::from(of.oid))), (pg_sys::NAMEOID, Some(name_datum(&search.name)))];
+        let mut found = Found::of(&[pg_sys::INT8OID, pg_sys::INT8OID]);
+        found.run(sql, Planning::Auto, &values);
+        let (mut config, mut index) = (None, None);
+        found.each(|row| {
+            let oid = |n| row.long(n).map(|oid| pg_sys::Oid::from(oid as u32));
+            (config, index) = (oid(0), oid(1));
+            Ok(())
+        })?;
+        let column = search.of_row("d");
+        let value = match config.filter(|_| is_text) {
+            None if is_text => {
+                let quoted = display_identifier(&search.name);
+                return Err(error::no_words(&search.name, &of.shown, Some(&quoted)));
+            }
+            None => column,
+            Some(config) => format!(
+                "pg_catalog.to_tsvector('{}'::pg_catalog.regconfig, {column}::pg_catalog.text)",
+                u32::from(config)
+            ),
+        };
+        Ok(Self { value, config, index })
+    }
 }
