@@ -5,6 +5,8 @@ use crate::call::work_memory::{Room, list};
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::documents::Documents;
 use crate::error::Fallible;
+use crate::methods::breadth_first::{named, push};
+use crate::pg::interrupt::check_interrupts;
 use crate::retrieve::documents::{Wanted, check_embedding};
 use crate::retrieve::found::Found;
 use crate::serve::answer;
@@ -12,8 +14,9 @@ use crate::serve::asked::Reach;
 use crate::serve::sink::{Relative, Sink};
 use crate::serve::within;
 use crate::serve::within::Within;
+use cftrag_core::{Interruptible, NameId, Names};
 use pgrx::pg_sys;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 /// How a document's entity is related to one that was asked for. In the order in which it counts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,14 +52,19 @@ pub struct About {
 /// A document's id and text.
 pub type Key = (Option<Vec<u8>>, Option<Vec<u8>>);
 
-/// Bytes of an entity or a document in the tables here, besides its texts.
+/// Bytes of a document in the tables here, besides its texts.
 const EACH: usize = 160;
+/// Bytes of an entity in the lists here, besides its name.
+const PLACE: usize = 48;
 
 /// Depth, relation, and the number of the entity asked for.
 type How = (i32, Related, usize);
 
-/// An entity of which documents are wanted.
-type Place = (How, Vec<u8>);
+/// Entities of which documents are wanted, in the order in which these count.
+struct Places {
+    names: Names,
+    all: Vec<(How, NameId)>,
+}
 
 /// The columns of the search's result.
 const COLUMNS: [pg_sys::Oid; 5] =
@@ -84,18 +92,18 @@ impl Wanted {
         let places = self.places(function, names, reach, &mut room)?;
         // What is about the entities themselves is often enough.
         let own = match most {
-            Some(_) => places.iter().take_while(|((depth, ..), _)| *depth == 0).count(),
-            None => places.len(),
+            Some(_) => places.all.iter().take_while(|((depth, ..), _)| *depth == 0).count(),
+            None => places.all.len(),
         };
         let (mut all, mut seen) = (Vec::new(), HashSet::new()); // bounded: `room` has them
-        for some in [&places[..own], &places[own..]] {
+        for some in [&places.all[..own], &places.all[own..]] {
             let is_enough = most.is_some_and(|most| all.len() >= most);
             if some.is_empty() || is_enough {
                 continue;
             }
             let wanted = most.map(|most| (most + others.len() + seen.len()) as i64);
             let mut found = Found::of(&COLUMNS);
-            self.about(documents, arrays(some, &mut room)?, wanted, &mut found)?;
+            self.about(documents, arrays(&places.names, some, &mut room)?, wanted, &mut found)?;
             found.each(|row| {
                 let tokens = row.int(3).unwrap_or_default();
                 let body = if self.reads(tokens) { row.copy(2, &mut room)? } else { None };
@@ -105,20 +113,20 @@ impl Wanted {
                     return Ok(());
                 }
                 let bytes = |text: &Option<Vec<u8>>| text.as_ref().map_or(0, Vec::len);
-                room.take(EACH + bytes(&key.0) + bytes(&key.1))?;
                 let ((depth, related, of), relative) = &some[row.int(0).unwrap_or(1) as usize - 1];
+                room.take(EACH + bytes(&key.0) + bytes(&key.1) + places.names.get(*relative).len())?;
                 all.push(About {
                     of: *of,
                     related: *related,
                     depth: *depth,
-                    relative: relative.clone(),
+                    relative: places.names.get(*relative).to_vec(), // bounded: `room` has it
                     id: key.0.clone(),
                     body: key.1.clone(),
                     tokens,
                     distance: row.float(4),
                 });
                 // Only what comes later has to know it.
-                if some.len() < places.len() {
+                if some.len() < places.all.len() {
                     seen.insert(key);
                 }
                 Ok(())
@@ -128,15 +136,16 @@ impl Wanted {
     }
 
     /// The entities and their relatives, each with its nearest relation, in the order in which their documents count.
-    fn places(&self, function: pg_sys::Oid, names: &[&[u8]], reach: Reach, room: &mut Room) -> Fallible<Vec<Place>> {
+    fn places(&self, function: pg_sys::Oid, names: &[&[u8]], reach: Reach, room: &mut Room) -> Fallible<Places> {
         let of = AttachedTable::of(function, self.edges)?;
-        let mut nearest: HashMap<Vec<u8>, How> = HashMap::new(); // bounded: `room` has it
+        let (mut known, mut nearest): (Names, Vec<How>) = (Names::default(), Vec::new());
         let mut add = |name: &[u8], how: How| {
-            match nearest.get_mut(name) {
+            let id = named(&mut known, name, room)?;
+            match nearest.get_mut(id.number()) {
                 Some(known) => *known = how.min(*known),
                 None => {
-                    room.take(EACH + name.len())?;
-                    nearest.insert(name.to_vec(), how); // bounded: `room` has it
+                    room.take(PLACE)?;
+                    push(&mut nearest, how)?;
                 }
             }
             Ok(())
@@ -164,23 +173,26 @@ impl Wanted {
         };
         answer::check_levels(reach)?;
         answer::answer_of(&of, names, reach, &mut Sink::Nodes { take: &mut take, own: false })?;
-        let mut places: Vec<Place> = list(nearest.len(), room)?;
-        places.extend(nearest.into_iter().map(|(name, how)| (how, name)));
+        let mut all: Vec<(How, NameId)> = list(nearest.len(), room)?;
+        all.extend(nearest.into_iter().zip(known.ids()));
+        let mut check_interrupts = check_interrupts;
         // Of one depth and relation by name; the place decides where an entity is a relative of several only.
-        places.sort_unstable_by(|(a, name), (b, other)| (a.0, a.1, name).cmp(&(b.0, b.1, other)));
+        Interruptible::new(&mut check_interrupts).sort_with(&mut all, |(a, one), (b, other), work| {
+            (a.0, a.1).cmp(&(b.0, b.1)).then_with(|| work.compare(known.get(*one), known.get(*other)))
+        });
         if let Some(tops) = self.within {
-            let all: Vec<&[u8]> = places.iter().map(|(_, name)| name.as_slice()).collect(); // bounded: `room` has it
-            let mut are_within = Within::of(&of, &within::tops(tops)?, reach.trees).those_of(&all)?.into_iter();
-            places.retain(|_| are_within.next() == Some(true));
+            let names: Vec<&[u8]> = all.iter().map(|(_, name)| known.get(*name)).collect(); // bounded: `room` has it
+            let mut are_within = Within::of(&of, &within::tops(tops)?, reach.trees).those_of(&names)?.into_iter();
+            all.retain(|_| are_within.next() == Some(true));
         }
-        Ok(places)
+        Ok(Places { names: known, all })
     }
 }
 
 /// The arguments of the search: names, depths, places.
-fn arrays(places: &[Place], room: &mut Room) -> Fallible<[pg_sys::Datum; 3]> {
+fn arrays(known: &Names, places: &[(How, NameId)], room: &mut Room) -> Fallible<[pg_sys::Datum; 3]> {
     let mut names = list(places.len(), room)?;
-    names.extend(places.iter().map(|(_, name)| name.as_slice()));
+    names.extend(places.iter().map(|(_, name)| known.get(*name)));
     let depths = places.iter().map(|((depth, ..), _)| depth.to_ne_bytes());
     let numbers = places.iter().map(|((.., of), _)| (*of as i32).to_ne_bytes());
     Ok([text_array(&names), array_of_values(pg_sys::INT4OID, depths), array_of_values(pg_sys::INT4OID, numbers)])

@@ -4,7 +4,7 @@
 //! about the entities.
 
 use crate::call::fmgr::text_array;
-use crate::call::work_memory::Room;
+use crate::call::work_memory::{Room, list};
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::documents::{DocumentColumn, Documents, Embeddings};
 use crate::catalog::edges_table::EdgesTable;
@@ -14,7 +14,9 @@ use crate::catalog::registered;
 use crate::catalog::registered::{Kind, Which};
 use crate::error;
 use crate::error::Fallible;
+use crate::methods::breadth_first::{named, push};
 use crate::pg::compat::plain;
+use crate::pg::interrupt::check_interrupts;
 use crate::retrieve::documents::{Wanted, check_against};
 use crate::retrieve::found::Found;
 use crate::retrieve::search;
@@ -23,8 +25,9 @@ use crate::serve::labels::Labels;
 use crate::serve::plans::Planning;
 use crate::serve::within;
 use crate::serve::within::Within;
+use cftrag_core::{Interruptible, NameId, Names};
 use pgrx::pg_sys;
-use std::collections::{BTreeMap, HashSet};
+use std::cmp::Ordering;
 use std::rc::Rc;
 
 /// Where the embeddings of a forest's entities are.
@@ -33,8 +36,50 @@ pub enum Meaning {
     Documents(Rc<Documents>),
 }
 
+/// Entities with how near they are, the nearest first.
+#[derive(Default)]
+pub struct Near {
+    names: Names,
+    all: Vec<(f64, NameId)>,
+}
+
+impl Near {
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = &[u8]> + Clone {
+        self.all.iter().map(|(_, name)| self.names.get(*name))
+    }
+
+    pub fn scores(&self) -> impl Iterator<Item = f64> + Clone {
+        self.all.iter().map(|(score, _)| *score)
+    }
+
+    /// Forgets those with a lower score.
+    pub fn keep_from(&mut self, least: f64) {
+        self.all.retain(|(score, _)| *score >= least);
+    }
+
+    /// Adds an entity that is not there.
+    fn add(&mut self, name: &[u8], distance: f64, room: &mut Room) -> Fallible<()> {
+        room.take(EACH)?;
+        let name = named(&mut self.names, name, room)?;
+        push(&mut self.all, (distance, name))
+    }
+
+    /// Sorts by `order` of the numbers, then by name, and keeps the first.
+    fn keep_best(&mut self, most: usize, order: impl Fn(f64, f64) -> Ordering) {
+        let Self { names, all } = self;
+        let mut check_interrupts = check_interrupts;
+        Interruptible::new(&mut check_interrupts)
+            .sort_with(all, |a, b, work| order(a.0, b.0).then_with(|| work.compare(names.get(a.1), names.get(b.1))));
+        all.truncate(most);
+    }
+}
+
 /// Bytes of an entity in a list, besides its name.
-const EACH: usize = 96;
+const EACH: usize = 48;
 
 /// The most rows of a search that has no limit.
 const ALL: i64 = i32::MAX as i64;
@@ -99,39 +144,33 @@ impl Meaning {
         Ok((self.source().scores(sql), condition.as_ref().map(Condition::parameter)))
     }
 
-    /// How near distinct entities are to an embedding, by the nearest of each one's: name and score. Entities without a score are left out.
-    pub fn scores(
+    /// The `k` of distinct entities that are the nearest to an embedding, by the nearest of each one's. Entities without a score are left out.
+    pub fn nearest_of(
         &self,
         (vector, embedding): (pg_sys::Oid, pg_sys::Datum),
         names: &[&[u8]],
-    ) -> Fallible<Vec<(Vec<u8>, f64)>> {
+        k: usize,
+    ) -> Fallible<Near> {
         let (sql, _) = self.scoring(embedding, None)?;
         let sql = format!("SELECT s.name, pg_catalog.max(s.score) FROM ({sql}) AS s GROUP BY s.name");
         let values =
             [(pg_sys::TEXTARRAYOID, Some(text_array(names))), (vector, Some(embedding)), (pg_sys::TEXTARRAYOID, None)];
         let mut found = Found::of(&[pg_sys::TEXTOID, pg_sys::FLOAT8OID]);
         found.run(&sql, Planning::Custom, &values);
-        let (mut all, mut room) = (Vec::new(), Room::new());
-        found.each(|row| {
-            let (Some(name), Some(score)) = (row.text(0), row.float(1)) else { return Ok(()) };
-            room.take(EACH + name.len())?;
-            all.push((name.to_vec(), score)); // bounded: `room` has it
-            Ok(())
+        let (mut near, mut room) = (Near::default(), Room::new());
+        found.each(|row| match (row.text(0), row.float(1)) {
+            (Some(name), Some(score)) => near.add(name, score, &mut room),
+            _ => Ok(()),
         })?;
-        Ok(all)
+        near.keep_best(k, |a, b| b.total_cmp(&a));
+        Ok(near)
     }
 
     /// The `k` entities of a forest that are nearest to an embedding, with their scores; with `inner_only` of those that have children. Searches by the index,
     /// with a growing limit until there are enough. (An index scan of pgvector may end early: if it returns fewer rows than the limit, and too few, the whole
     /// table is compared.)
-    pub fn nearest(
-        &self,
-        wanted: &Wanted,
-        edges: &AttachedTable,
-        k: Option<i32>,
-        inner_only: bool,
-    ) -> Fallible<Vec<(Vec<u8>, f64)>> {
-        let Some(embedding) = wanted.embedding else { return Ok(Vec::new()) };
+    pub fn nearest(&self, wanted: &Wanted, edges: &AttachedTable, k: Option<i32>, inner_only: bool) -> Fallible<Near> {
+        let Some(embedding) = wanted.embedding else { return Ok(Near::default()) };
         let filter = self.condition(wanted.filter, 4)?;
         self.check(embedding)?;
         let enough = k.map_or(usize::MAX, |k| usize::try_from(k).unwrap_or_default());
@@ -144,30 +183,26 @@ impl Meaning {
             let values = [&values[..], &[(pg_sys::INT8OID, Some(pg_sys::Datum::from(limit)))]].concat();
             let mut found = Found::of(&[pg_sys::TEXTOID, pg_sys::FLOAT8OID, pg_sys::FLOAT8OID, pg_sys::FLOAT8OID]);
             found.run(&sql, Planning::Custom, &values);
-            let (mut near, mut room) = (BTreeMap::new(), Room::new());
+            let (mut near, mut room) = (Near::default(), Room::new());
             let (mut had, mut farthest) = (0.0, f64::INFINITY);
             found.each(|row| {
                 had = row.float(2).unwrap_or_default();
                 farthest = row.float(3).filter(|farthest| !farthest.is_nan()).unwrap_or(f64::INFINITY);
-                if let (Some(name), Some(distance)) = (row.text(0), row.float(1)) {
-                    room.take(2 * EACH + name.len())?;
-                    near.insert(name.to_vec(), distance); // bounded: `room` has it
+                match (row.text(0), row.float(1)) {
+                    (Some(name), Some(distance)) => near.add(name, distance, &mut room),
+                    _ => Ok(()),
                 }
-                Ok(())
             })?;
+            drop(found);
             // Keeps entities of the forest, even without relatives; a document may also be about others that are not within the bounds.
-            let good = those(edges, near.keys().map(Vec::as_slice).collect(), &wanted, inner_only)?; // bounded: as above
-            near.retain(|name, _| good.contains(name));
+            near.all = those(edges, &near, &wanted, inner_only, &mut room)?;
             let is_all = (had as i64) < limit;
             // The limit may have cut off some of the rows that are as far away as the last one.
-            if is_all && !by_index || near.values().filter(|distance| **distance < farthest).count() >= enough {
-                let mut all: Vec<_> = near.into_iter().collect(); // bounded: `room` has it
-                all.sort_by(|a, b| a.1.total_cmp(&b.1));
-                all.truncate(enough);
-                let is_cosine = self.is_cosine();
-                all.iter_mut()
-                    .for_each(|(_, distance)| *distance = if is_cosine { 1.0 - *distance } else { -*distance });
-                return Ok(all);
+            if is_all && !by_index || near.scores().filter(|distance| *distance < farthest).count() >= enough {
+                near.keep_best(enough, |a, b| a.total_cmp(&b));
+                let score = |distance: f64| if self.is_cosine() { 1.0 - distance } else { -distance };
+                near.all.iter_mut().for_each(|(distance, _)| *distance = score(*distance));
+                return Ok(near);
             }
             by_index = by_index && !is_all;
             limit *= if is_all { 1 } else { 4 };
@@ -175,29 +210,40 @@ impl Meaning {
     }
 }
 
-/// Those of distinct names that are entities of the forest within the bounds, and have children if `inner_only`.
-fn those(edges: &AttachedTable, names: Vec<&[u8]>, wanted: &Wanted, inner_only: bool) -> Fallible<HashSet<Vec<u8>>> {
+/// Those of the nearest that are entities of the forest within the bounds, and have children if `inner_only`.
+fn those(
+    edges: &AttachedTable,
+    near: &Near,
+    wanted: &Wanted,
+    inner_only: bool,
+    room: &mut Room,
+) -> Fallible<Vec<(f64, NameId)>> {
+    let mut names: Vec<&[u8]> = list(near.len(), room)?;
+    names.extend(near.names());
     let mut those = within::there(edges, &names, None)?;
     if let Some(tops) = wanted.within {
         let mut are_within = Within::of(edges, &within::tops(tops)?, None).those_of(&those)?.into_iter();
         those.retain(|_| are_within.next() == Some(true));
     }
+    let mut inner = Found::of(&[pg_sys::TEXTOID]);
+    let mut kept = list(those.len(), room)?;
     if !inner_only {
-        return Ok(those.into_iter().map(<[u8]>::to_vec).collect()); // bounded: the names
+        let mut those = those.into_iter().peekable();
+        kept.extend(near.all.iter().filter(|(_, name)| those.next_if_eq(&near.names.get(*name)).is_some()));
+        return Ok(kept);
     }
     let sql = "SELECT DISTINCT c.entity FROM cftrag_internal.cft_context($1, 0, 1, $2) AS c";
     let values = [
         (pg_sys::TEXTARRAYOID, Some(text_array(&those))),
         (pg_sys::REGCLASSOID, Some(pg_sys::Datum::from(edges.oid()))),
     ];
-    let mut found = Found::of(&[pg_sys::TEXTOID]);
-    found.run(sql, Planning::Auto, &values);
-    let mut inner = HashSet::new(); // bounded: the names
-    found.each(|row| {
-        inner.extend(row.text(0).map(<[u8]>::to_vec)); // bounded: the names
+    inner.run(sql, Planning::Auto, &values);
+    inner.each(|row| {
+        let known = row.text(0).and_then(|name| near.names.known(name));
+        kept.extend(known.map(|name| near.all[name.number()]));
         Ok(())
     })?;
-    Ok(inner)
+    Ok(kept)
 }
 
 /// Adds what distinct entities say, in any order: entity, text, tokens, and whether it is only what it is called. `documents`: the table meant, if there is

@@ -2,13 +2,13 @@
 //!
 //! What is found here, by an index or by a walk, is joined with texts by statements in sql/, which run with search_path pinned.
 
-use crate::call::fmgr::{array_of_values, text_array, text_datum};
+use crate::call::fmgr::{array_of_values, text_array, text_array_of, text_datum};
 use crate::call::tuple::float;
 use crate::catalog::attached_table::AttachedTable;
 use crate::error::Fallible;
 use crate::retrieve::documents::Wanted;
 use crate::retrieve::found::Found;
-use crate::retrieve::meaning::Meaning;
+use crate::retrieve::meaning::{Meaning, Near};
 use crate::serve::plans::{Planning, Value};
 use pgrx::pg_sys;
 
@@ -62,7 +62,7 @@ impl Forest {
         found: &mut Found,
     ) -> Fallible<()> {
         let mut near = Meaning::of(&self.edges, self.documents)?.nearest(wanted, &self.edges, k, false)?;
-        near.retain(|(_, score)| threshold.is_none_or(|least| *score >= least));
+        threshold.into_iter().for_each(|least| near.keep_from(least));
         let [names, scores] = arrays(&near);
         let values = [names, scores, self.edges(), of_int(wanted.budget), self.documents()];
         found.run(COLLAPSED, Planning::Custom, &values);
@@ -127,10 +127,9 @@ impl Forest {
         leaves.run(LEAVES, Planning::Custom, &[coarse, of_int(Some(down)), self.edges()]);
         let below = leaves.texts()?;
         let names: Vec<&[u8]> = below.keys().map(Vec::as_slice).collect(); // bounded: `texts` has them
-        let mut fine = meaning.scores((wanted.vector, embedding), &names)?;
-        fine.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-        fine.truncate(usize::try_from(fine_k).unwrap_or_default());
-        let under: Vec<&[u8]> = fine.iter().map(|(name, _)| below[name].as_slice()).collect(); // bounded: as above
+        let most = usize::try_from(fine_k).unwrap_or_default();
+        let fine = meaning.nearest_of((wanted.vector, embedding), &names, most)?;
+        let under: Vec<&[u8]> = fine.names().map(|name| below[name].as_slice()).collect(); // bounded: as above
         let [fine, fine_scores] = arrays(&fine);
         let values = [
             coarse,
@@ -160,11 +159,10 @@ fn of_float(value: Option<f64>) -> Value {
 }
 
 /// Entities and their scores, as arrays.
-fn arrays(near: &[(Vec<u8>, f64)]) -> [Value; 2] {
-    let names: Vec<&[u8]> = near.iter().map(|(name, _)| name.as_slice()).collect(); // bounded: those that were found
-    let scores = near.iter().map(|(_, score)| score.to_ne_bytes());
+fn arrays(near: &Near) -> [Value; 2] {
+    let scores = near.scores().map(f64::to_ne_bytes);
     [
-        (pg_sys::TEXTARRAYOID, Some(text_array(&names))),
+        (pg_sys::TEXTARRAYOID, Some(text_array_of(near.names().map(Some)))),
         (pg_sys::FLOAT8ARRAYOID, Some(array_of_values(pg_sys::FLOAT8OID, scores))),
     ]
 }

@@ -15,7 +15,7 @@ INSERT INTO search_way VALUES
     (2, 'nearest documents, within what is two levels above', 'SELECT entity FROM cft_nearest_documents($2, 5, ''entity_edges'', within => $3)', true, 'cft_under(entity, $3, ''entity_edges'')'),
     (3, 'hybrid', 'SELECT entity FROM cft_retrieve($1, $2, mode => ''hybrid'', chunks => 0, edges => ''entity_edges'') WHERE source = ''document''', false, NULL),
     (4, 'hybrid, without an embedding', 'SELECT entity FROM cft_retrieve($1, NULL, mode => ''hybrid'', chunks => 0, edges => ''entity_edges'') WHERE source = ''document''', false, NULL),
-    (5, 'cft, documents and 5 chunks', 'SELECT entity FROM cft_retrieve($1, $2, edges => ''entity_edges'') WHERE source <> ''hierarchy''', false, NULL),
+    (5, 'cft, documents and 5 chunks', 'SELECT entity FROM cft_retrieve($1, $2, mode => ''cft'', edges => ''entity_edges'') WHERE source <> ''hierarchy''', false, NULL),
     (6, 'tree search, collapsed', 'SELECT entity FROM cft_tree_search($2, 5, edges => ''entity_edges'')', false, NULL),
     (7, 'tree search, prune', 'SELECT entity FROM cft_tree_search($2, 5, mode => ''prune'', edges => ''entity_edges'')', false, NULL),
     (8, 'tree search, beam of 5', 'SELECT entity FROM cft_tree_search($2, 5, mode => ''beam'', edges => ''entity_edges'')', false, NULL);
