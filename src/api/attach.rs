@@ -44,24 +44,28 @@ fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         ids: call.is_true(6),
         language: language(&call, 7)?.unwrap_or_default(),
     };
-    if let Some(why) = table.unsuitable().or_else(|| table.inherits()) {
-        return Err(error::wrong_kind(&table.name(), why));
-    }
-    if names.label.is_none() && !names.names.is_empty() {
-        return Err(error::names_without_label());
-    }
-    check_columns(&table, &names)?;
-    if let Some(position) = &names.position {
-        check_position(&table, position)?;
-    }
-    let columns = table.require_columns(&names)?;
+    let check = |table: &EdgesTable| {
+        if let Some(why) = table.unsuitable().or_else(|| table.inherits()) {
+            return Err(error::wrong_kind(&table.name(), why));
+        }
+        if names.label.is_none() && !names.names.is_empty() {
+            return Err(error::names_without_label());
+        }
+        check_columns(table, &names)?;
+        if let Some(position) = &names.position {
+            check_position(table, position)?;
+        }
+        table.require_columns(&names)
+    };
+    check(&table)?;
     let oid = table.oid();
     let known = || registration::read(oid, std::ptr::null_mut(), functions);
     if known().is_some_and(|r| r.sound && r.names == names) {
         return Ok(());
     }
     // From here on no other session can change what the table is attached as, or which table has its labels.
-    trigger_ddl::lock(oid, pg_sys::ShareRowExclusiveLock)?;
+    let table = locked(table, known().is_some())?;
+    let columns = check(&table)?;
     let before = known();
     let is_new = before.as_ref().is_none_or(|known| known.language() != names.language);
     if before.is_some_and(|known| !known.names.has_parent()) {
@@ -178,7 +182,8 @@ fn attach_names(
         return Err(error::not_owner_beside(&table.name(), &edges.table.name()));
     }
     // From here on no other session can change what either table is attached as.
-    trigger_ddl::lock(oid, pg_sys::ShareRowExclusiveLock)?;
+    let table = locked(table, known().is_some())?;
+    check_columns(&table, &names)?;
     trigger_ddl::lock(of, pg_sys::ShareUpdateExclusiveLock)?;
     let Some(of_now) = registration::read(of, std::ptr::null_mut(), functions).filter(|now| now.names.has_parent())
     else {
@@ -270,12 +275,24 @@ fn drop_triggers(table: pg_sys::Oid, functions: Functions) -> Fallible<bool> {
     trigger_ddl::drop(table, || registration::triggers(table, functions))
 }
 
-/// Opens a table that the caller owns. 42P01, 42501: checked before we wait for its lock, and again after, as the owner may have changed.
+/// Opens a table that the caller owns, with a lock that [`locked`] releases. 42P01, 42501: checked before we wait for its lock, and again after, as the owner
+/// may have changed.
 fn open_owned(table: pg_sys::Oid) -> Fallible<EdgesTable> {
     privileges::require_owner(table)?;
-    let opened = EdgesTable::open(table)?;
+    let opened = EdgesTable::open_and_unlock_later(table)?;
     privileges::require_owner(table)?;
     Ok(opened)
+}
+
+/// Locks a table to create triggers, or to drop some first, and opens it again. The lock is the first that we hold: whoever holds a weaker one while it waits
+/// for a stronger one can end in a deadlock. 42P01, 42501.
+fn locked(table: EdgesTable, drops: bool) -> Fallible<EdgesTable> {
+    let oid = table.oid();
+    drop(table);
+    // SAFETY: the lock that open_owned took.
+    unsafe { pg_sys::UnlockRelationOid(oid, pg_sys::AccessShareLock as pg_sys::LOCKMODE) };
+    trigger_ddl::lock(oid, if drops { pg_sys::AccessExclusiveLock } else { pg_sys::ShareRowExclusiveLock })?;
+    open_owned(oid)
 }
 
 fn create_triggers(table: pg_sys::Oid, names: &ColumnNames, functions: Functions) -> Fallible<()> {

@@ -103,7 +103,7 @@ fn cft_prompt(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
     let call = unsafe { Call::new(fcinfo) };
     let [of_prompt, of_document] = [guc::prompt_template(), guc::document_template()];
     let template = |n, setting| call.text(n).or(Option::as_deref(setting).map(CStr::to_bytes));
-    let document = template(16, &of_document).unwrap_or(b"[{number}] {text}");
+    let document = template(16, &of_document).filter(|text| !text.is_empty()).unwrap_or(b"[{number}] {text}");
     let document = Format::parse(document, &format::DOCUMENT)?;
     let template = template(12, &of_prompt).map(|template| Format::parse(template, &format::PROMPT)).transpose()?;
     let lines = gather(&asked(&call, 14)?)?;

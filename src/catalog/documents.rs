@@ -221,16 +221,19 @@ impl Documents {
         if self.has_entities() { Ok(()) } else { Err(error::documents_without_entities(&self.shown)) }
     }
 
-    /// About how many documents there are, as the planner counts; 0 for a view.
+    /// About how many documents there are, as the planner counts; 0 if that is not known, of a view for example.
     pub fn rows(&self) -> Fallible<i64> {
         let table = EdgesTable::open(self.oid)?;
         // SAFETY: an open relation.
         let class = unsafe { &*(*table.rel()).rd_rel };
-        if class.relkind as u8 != pg_sys::RELKIND_RELATION {
-            return Ok(0);
-        }
-        // Never analysed: by its size, as if a document took a kilobyte.
-        Ok(if class.reltuples >= 0.0 { class.reltuples as i64 } else { (table.bytes() / 1024) as i64 })
+        Ok(match class.relkind as u8 {
+            pg_sys::RELKIND_RELATION | pg_sys::RELKIND_PARTITIONED_TABLE if class.reltuples >= 0.0 => {
+                class.reltuples as i64
+            }
+            // Never analysed: by its size, as if a document took a kilobyte.
+            pg_sys::RELKIND_RELATION => (table.bytes() / 1024) as i64,
+            _ => 0,
+        })
     }
 
     pub fn has_entities(&self) -> bool {

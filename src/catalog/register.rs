@@ -37,7 +37,12 @@ pub fn set(
     let name = require_owner(table)?;
     check_table(table, other, &name)?;
     check_columns(table, columns, &name)?;
-    let had = drop(table, other, function)?;
+    let mut had = drop(table, other, function)?;
+    if !had {
+        // Two sessions do not find the same free name; another one may have registered the table while we waited.
+        trigger_ddl::lock(table, pg_sys::ShareRowExclusiveLock)?;
+        had = drop(table, other, function)?;
+    }
     // A column that has several roles is named once.
     let mut all: Vec<ForRole> = Vec::new(); // bounded: columns
     for (column, role) in columns {

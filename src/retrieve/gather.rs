@@ -16,7 +16,7 @@ use crate::retrieve::hierarchy;
 use crate::retrieve::hierarchy::Hierarchy;
 use crate::retrieve::mentioned::first_mentions;
 use crate::retrieve::words;
-use crate::retrieve::words::WITH_WEIGHTS;
+use crate::retrieve::words::{BESIDE, WITH_WEIGHTS};
 use crate::serve::asked::{Question, Reach};
 use crate::serve::labels::Labels;
 use cftrag_core::Interruptible;
@@ -71,7 +71,7 @@ pub struct Asked {
     pub chunks: Option<i32>,
     pub up: i32,
     pub down: i32,
-    /// None: hybrid, where the documents can be searched by words, else cft.
+    /// None: hybrid, where the documents are attached for search by words and can be searched, else cft.
     pub mode: Option<Mode>,
     pub documents: Option<pg_sys::Oid>,
     pub matching: Match,
@@ -133,7 +133,9 @@ pub fn gather(asked: &Asked) -> Fallible<Vec<Line>> {
     let functions = Functions::beside(asked.function);
     // Without an embedding no documents need be attached.
     let documents = Documents::of(functions, asked.documents, asked.wanted.embedding.is_some())?;
-    let has_words = documents.as_ref().is_some_and(|documents| documents.search.is_some());
+    // A column of texts whose index is gone cannot be searched by words.
+    let can_search = |of: &Rc<Documents>| of.search.is_some() && words::require(of).is_ok();
+    let has_words = asked.mode.is_none() && documents.as_ref().is_some_and(can_search);
     let usual = if has_words { Mode::Hybrid } else { Mode::Cft };
     let asked = &Asked { mode: asked.mode.or(Some(usual)), ..*asked };
     let named = named(asked)?;
@@ -422,7 +424,7 @@ fn fused(
         let mentions: Vec<Vec<u8>> = named.iter().map(|one| [&one.mention[..], b" ", &one.called].concat()).collect(); // bounded: those that were found
         let mentions: Vec<&[u8]> = mentions.iter().map(Vec::as_slice).collect(); // bounded: as above
         let mut found = Found::of(&WITH_WEIGHTS);
-        let heaviest = asked.wanted.with_words(documents, most, question, &mentions, &mut found)?;
+        let heaviest = asked.wanted.with_words(documents, [most, asked.k], question, &mentions, &mut found)?;
         let mut firsts = 1..=(asked.k as u32).div_ceil(2);
         found.each(|row| {
             let is_heavier = row.float(5).is_some_and(|weight| weight >= heaviest + BESIDE);
@@ -454,9 +456,6 @@ fn fused(
     }
     fused.best(asked.k)
 }
-
-/// How much more a document's words must weigh than those of any mention: a word that a twentieth of the documents have.
-const BESIDE: f64 = 2.995_732_273_553_991;
 
 /// Documents of several lists.
 #[derive(Default)]

@@ -9,7 +9,7 @@ use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::documents::{DocumentColumn, Documents, Embeddings};
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::filter::Condition;
-use crate::catalog::name::{display_identifier, display_name};
+use crate::catalog::name::display_name;
 use crate::catalog::registered;
 use crate::catalog::registered::{Kind, Which};
 use crate::error;
@@ -17,7 +17,7 @@ use crate::error::Fallible;
 use crate::methods::breadth_first::{named, push};
 use crate::pg::compat::plain;
 use crate::pg::interrupt::check_interrupts;
-use crate::retrieve::documents::{Wanted, check_against};
+use crate::retrieve::documents::{Wanted, check_embedding};
 use crate::retrieve::found::Found;
 use crate::retrieve::search;
 use crate::retrieve::search::Source;
@@ -110,17 +110,12 @@ impl Meaning {
         }
     }
 
-    /// 22000 if an embedding has other dimensions than those that are searched.
+    /// 22000 if an embedding has other dimensions than those that are searched, 22023 if it has no direction.
     fn check(&self, embedding: pg_sys::Datum) -> Fallible<()> {
-        let (column, table) = match self {
-            Self::Embeddings(of) => (&of.embedding, &of.oid),
-            Self::Documents(of) => (&of.embedding, &of.oid),
-        };
-        check_against(
-            embedding,
-            column.modifier,
-            &format!("{}.{}", display_name(*table), display_identifier(&column.name)),
-        )
+        match self {
+            Self::Embeddings(of) => check_embedding(embedding, &of.embedding, &of.distance, &display_name(of.oid)),
+            Self::Documents(of) => check_embedding(embedding, &of.embedding, &of.distance, &display_name(of.oid)),
+        }
     }
 
     /// A filter of the documents, which compares with that parameter. 55000 if there are embeddings of entities, which have no metadata.

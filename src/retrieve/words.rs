@@ -1,9 +1,9 @@
 //! The search of documents by words: what text search compares of them, and a question as queries, its rare words before its frequent ones.
 //!
 //! How many documents have a word is what PostgreSQL's own statistics say (pg_stats, most_common_elems of a column of type tsvector; of an index's
-//! expression its owner sees them): ANALYZE keeps them. Words that are not among the most common ones are counted, by the index. Who may not read the
-//! statistics, or has policies on the table, finds all words equally rare. Documents are looked up by the rare words and ranked by the weights of all,
-//! ln(1 / frequency): the inverse document frequency (Sparck Jones: A statistical interpretation of term specificity and its application in retrieval, 1972).
+//! expression its owner sees them): ANALYZE keeps them. Words that are not among the most common ones are counted, in one pass; all of them where there are no
+//! statistics that the caller may read. Documents are looked up by the rare words and ranked by the weights of all, ln(1 / frequency): the inverse document
+//! frequency (Sparck Jones: A statistical interpretation of term specificity and its application in retrieval, 1972).
 
 use crate::call::fmgr::{array_of_values, name_datum, text_array, text_datum};
 use crate::catalog::documents::{DocumentColumn, Documents};
@@ -26,7 +26,7 @@ pub struct Compared {
     pub value: String,
     config: Option<pg_sys::Oid>,
     frequencies: HashMap<Vec<u8>, f64>,
-    /// A word that is not among these is in fewer documents than this share of them; 1 if nothing is known.
+    /// What is assumed of a word that is not among these, if it is not counted: half of the least share; 1 if nothing is known.
     others: f64,
 }
 
@@ -45,20 +45,37 @@ struct Words {
 /// A word of a question.
 struct Word {
     lexeme: Vec<u8>,
-    /// The share of the documents that have it; 1 if nothing is known.
+    /// The share of the documents that have it.
     frequency: f64,
+    weight: f64,
     /// The mentions that have it.
     of: Vec<usize>,
+}
+
+/// How a question's words are weighed and looked up.
+struct Asked<'w> {
+    words: &'w mut Vec<Word>,
+    documents: f64,
+    /// Documents that are wanted.
+    k: i32,
+    /// Of fewer that have rare words, those with frequent ones are looked up, too.
+    least: i32,
 }
 
 /// The columns of a search by words: those of [`COLUMNS`], and the weight of the words that a document has.
 pub const WITH_WEIGHTS: [pg_sys::Oid; 6] =
     [COLUMNS[0], COLUMNS[1], COLUMNS[2], COLUMNS[3], COLUMNS[4], pg_sys::FLOAT8OID];
 
-/// Documents are looked up by a question's rarest words, as long as these are in at most so many documents.
+/// Documents are looked up by a question's rarest words, as long as these are in at most so many documents; and by pairs of the words that follow, as long as
+/// these are.
 const LOOKED_UP: f64 = 200.0;
+/// Words of which pairs are looked up.
+const PAIRED: usize = 8;
 /// The rarest words of a question that count.
 const MOST: usize = 64;
+
+/// How much more the words of a document must weigh than those of any mention to be first: a word that a twentieth of the documents have.
+pub const BESIDE: f64 = 2.995_732_273_553_991;
 
 type Key = (pg_sys::Oid, String, pg_sys::Oid, bool);
 
@@ -67,33 +84,31 @@ thread_local! {
 }
 
 impl Wanted {
-    /// Finds the `k` documents whose words are the most of a question's, a text value, by rarity; and of what `mentions` say, texts that belong to it.
-    /// Returns the weight of the mention that has most. Errors: 55000 (no column to search by words), 42804.
+    /// Finds the `most` documents, of which `k` are wanted, whose words are the most of a question's, a text value, by rarity; and of what `mentions` say, texts
+    /// that belong to it. Returns the weight of the mention that has most. Errors: 55000 (no column to search by words), 42804.
     pub fn with_words(
         &self,
         of: &Documents,
-        k: i32,
+        [most, k]: [i32; 2],
         question: pg_sys::Datum,
         mentions: &[&[u8]],
         found: &mut Found,
     ) -> Fallible<f64> {
         let compared = compared(of)?;
         let mut words = compared.words(question, mentions)?;
-        let documents = of.rows()? as f64;
-        compared.count(of, documents, &mut words)?;
+        let documents = compared.count(of, of.rows()? as f64, &mut words)?;
         words.retain(|word| word.frequency > 0.0);
         words.sort_by(|a, b| a.frequency.total_cmp(&b.frequency).then_with(|| a.lexeme.cmp(&b.lexeme)));
-        if compared.is_known() {
-            words.truncate(MOST);
-        }
+        words.truncate(MOST);
         if words.is_empty() {
             return Ok(0.0);
         }
-        let looked_up = f64::from(k).max(LOOKED_UP) / documents.max(1.0);
-        self.by_words(of, k, &compared.value, queries(&words, looked_up), found)?;
-        let mut weights = vec![0.0; mentions.len()];
-        words.iter().for_each(|word| word.of.iter().for_each(|&n| weights[n] += word.weight()));
-        Ok(weights.into_iter().fold(0.0, f64::max))
+        // Without an embedding nothing else finds documents.
+        let least = if self.embedding.is_some() { 0 } else { k };
+        let mut asked = Asked { words: &mut words, documents, k, least };
+        let heaviest = asked.weigh(mentions.len());
+        self.by_words(of, most, &compared.value, asked.queries(), found)?;
+        Ok(heaviest)
     }
 
     /// Finds the `k` documents that have the rarest of some words. `value`: what text search compares.
@@ -118,32 +133,54 @@ impl Wanted {
     }
 }
 
-impl Word {
-    /// 0 if nothing is known.
-    fn weight(&self) -> f64 {
-        -self.frequency.ln()
+impl Asked<'_> {
+    /// Gives each word its weight; returns that of the mention that has most. What looks like a number or a code, is in no mention, and in no more documents
+    /// than are wanted, weighs more than any mention.
+    fn weigh(&mut self, mentions: usize) -> f64 {
+        let mut of_mentions = vec![0.0; mentions];
+        for word in self.words.iter_mut() {
+            word.weight = -word.frequency.ln();
+            word.of.iter().for_each(|&n| of_mentions[n] += word.weight);
+        }
+        let heaviest = of_mentions.into_iter().fold(0.0, f64::max);
+        let (documents, k) = (self.documents, f64::from(self.k));
+        let is_code = |word: &&mut Word| word.of.is_empty() && word.lexeme.iter().any(u8::is_ascii_digit);
+        for word in self.words.iter_mut().filter(is_code).filter(|word| word.frequency * documents <= k) {
+            word.weight += heaviest + BESIDE;
+        }
+        heaviest
     }
-}
 
-/// The queries for words, the rarest first: documents are looked up by those that are in this share of them, together. Where nothing is known of the words,
-/// ts_rank alone decides.
-fn queries(words: &[Word], looked_up: f64) -> Words {
-    let quoted: Vec<Vec<u8>> = words.iter().map(|word| as_query(&word.lexeme)).collect(); // bounded: a tsvector
-    let (mut sum, is_known) = (0.0, words.iter().any(|word| word.frequency < 1.0));
-    let is_rare = |(n, word): &(usize, &Word)| {
-        sum += word.frequency;
-        *n == 0 || sum <= looked_up || !is_known
-    };
-    let rare = words.iter().enumerate().take_while(is_rare).count();
-    let any = |some: &[Vec<u8>]| text_datum(&some.join(&b" | "[..]));
-    let weighed = words.iter().filter(|word| word.frequency < 1.0).count();
-    let weights = words[..weighed].iter().map(|word| word.weight().to_ne_bytes());
-    let each: Vec<&[u8]> = quoted[..weighed].iter().map(Vec::as_slice).collect(); // bounded: MOST words
-    Words {
-        rare: any(&quoted[..rare]),
-        each: text_array(&each),
-        weights: array_of_values(pg_sys::FLOAT8OID, weights),
-        any: any(&quoted),
+    /// The queries. The words are sorted, the rarest first.
+    fn queries(&self) -> Words {
+        let words = &self.words[..];
+        let quoted: Vec<Vec<u8>> = words.iter().map(|word| as_query(&word.lexeme)).collect(); // bounded: MOST words
+        let [most, least] =
+            [LOOKED_UP.max(f64::from(self.k)), f64::from(self.least)].map(|count| count / self.documents);
+        let mut sum = 0.0;
+        let is_rare = |(n, word): &(usize, &Word)| {
+            let is_taken = *n == 0 || sum + word.frequency <= most || sum < least;
+            sum += word.frequency;
+            is_taken
+        };
+        let rare = words.iter().enumerate().take_while(is_rare).count();
+        let mut looked_up = quoted[..rare].to_vec(); // bounded: MOST words
+        let (last, mut sum) = (words.len().min(rare + PAIRED), 0.0);
+        for (a, b) in (rare..last).flat_map(|b| (rare..b).map(move |a| (a, b))) {
+            let both = words[a].frequency * words[b].frequency;
+            if sum + both <= most {
+                sum += both;
+                looked_up.push([&b"("[..], &quoted[a], b" & ", &quoted[b], b")"].concat());
+            }
+        }
+        let any = |some: &[Vec<u8>]| text_datum(&some.join(&b" | "[..]));
+        let each: Vec<&[u8]> = quoted.iter().map(Vec::as_slice).collect(); // bounded: MOST words
+        Words {
+            rare: any(&looked_up),
+            each: text_array(&each),
+            weights: array_of_values(pg_sys::FLOAT8OID, words.iter().map(|word| word.weight.to_ne_bytes())),
+            any: any(&quoted),
+        }
     }
 }
 
@@ -161,11 +198,6 @@ fn as_query(word: &[u8]) -> Vec<u8> {
 }
 
 impl Compared {
-    /// Whether anything is known of how frequent words are.
-    fn is_known(&self) -> bool {
-        self.others < 1.0
-    }
-
     /// The words of a question and of its mentions, as text search has them.
     fn words(&self, question: pg_sys::Datum, mentions: &[&[u8]]) -> Fallible<Vec<Word>> {
         // The size of a tsvector is limited.
@@ -185,7 +217,8 @@ impl Compared {
             let place = *places.entry(lexeme.to_vec()).or_insert(words.len()); // bounded: a tsvector
             if place == words.len() {
                 let frequency = self.frequencies.get(lexeme).copied().unwrap_or(self.others);
-                words.push(Word { lexeme: lexeme.to_vec(), frequency, of: Vec::new() }); // bounded: a tsvector
+                let lexeme = lexeme.to_vec(); // bounded: a tsvector
+                words.push(Word { lexeme, frequency, weight: 0.0, of: Vec::new() });
             }
             if let Some(mention) = row.int(1).and_then(|n| usize::try_from(n - 1).ok()) {
                 words[place].of.push(mention);
@@ -195,29 +228,39 @@ impl Compared {
         Ok(words)
     }
 
-    /// Counts the documents that have the words which the statistics do not know.
-    fn count(&self, of: &Documents, documents: f64, words: &mut [Word]) -> Fallible<()> {
+    /// Counts the documents that have the words which the statistics do not know, at most [`MOST`] of them, the longest. Returns how many documents there are.
+    fn count(&self, of: &Documents, documents: f64, words: &mut [Word]) -> Fallible<f64> {
         let is_unknown = |word: &Word| !self.frequencies.contains_key(&word.lexeme);
-        let mut unknown: Vec<&mut Word> = words.iter_mut().filter(|word| is_unknown(word)).take(MOST).collect(); // bounded: MOST
-        if !self.is_known() || unknown.is_empty() {
-            return Ok(());
+        let mut unknown: Vec<&mut Word> = words.iter_mut().filter(|word| is_unknown(word)).collect(); // bounded: a tsvector
+        unknown.sort_by_key(|word| std::cmp::Reverse(word.lexeme.len()));
+        unknown.truncate(MOST);
+        if unknown.is_empty() {
+            return Ok(documents.max(1.0));
         }
         let queries: Vec<Vec<u8>> = unknown.iter().map(|word| as_query(&word.lexeme)).collect(); // bounded: MOST words
+        let any = queries.join(&b" | "[..]);
         let queries: Vec<&[u8]> = queries.iter().map(Vec::as_slice).collect(); // bounded: MOST words
         let sql = format!(
-            "SELECT (SELECT pg_catalog.count(*) FROM {} AS d WHERE {} OPERATOR(pg_catalog.@@) w.query)::pg_catalog.float8 \
-             FROM pg_catalog.unnest($1::pg_catalog.tsquery[]) WITH ORDINALITY AS w(query, n) ORDER BY w.n",
-            of.name, self.value
+            "SELECT w.n::pg_catalog.int4, pg_catalog.count(*)::pg_catalog.float8 \
+             FROM {} AS d, pg_catalog.unnest($1::pg_catalog.tsquery[]) WITH ORDINALITY AS w(query, n) \
+             WHERE {value} OPERATOR(pg_catalog.@@) $2::pg_catalog.tsquery AND {value} OPERATOR(pg_catalog.@@) w.query GROUP BY w.n",
+            of.name,
+            value = self.value
         );
-        let mut found = Found::of(&[pg_sys::FLOAT8OID]);
-        found.run(&sql, Planning::Auto, &[(pg_sys::TEXTARRAYOID, Some(text_array(&queries)))]);
-        let mut unknown = unknown.iter_mut();
+        let values = [(pg_sys::TEXTARRAYOID, Some(text_array(&queries))), (pg_sys::TEXTOID, Some(text_datum(&any)))];
+        let mut found = Found::of(&[pg_sys::INT4OID, pg_sys::FLOAT8OID]);
+        found.run(&sql, Planning::Custom, &values);
+        let mut counts = vec![0.0; unknown.len()];
         found.each(|row| {
-            if let Some(word) = unknown.next() {
-                word.frequency = (row.float(0).unwrap_or_default() / documents.max(1.0)).min(1.0);
+            if let (Some(n), Some(count)) = (row.int(0), row.float(1)) {
+                counts[n as usize - 1] = count;
             }
             Ok(())
-        })
+        })?;
+        // How many documents there are is not known of a view, and known as of the last ANALYZE.
+        let documents = counts.iter().copied().fold(documents.max(1.0), f64::max);
+        unknown.iter_mut().zip(counts).for_each(|(word, count)| word.frequency = count / documents);
+        Ok(documents)
     }
 }
 
@@ -281,7 +324,7 @@ const INDEXED: &str = "SELECT x.parts[1]::regconfig::oid::int8, i.indexrelid::in
 const FREQUENCIES: &str = "SELECT e.lexeme, e.frequency::float8 \
      FROM (SELECT s.most_common_elems::text::text[] AS lexemes, s.most_common_elem_freqs AS frequencies \
              FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace JOIN pg_stats AS s ON s.schemaname = n.nspname AND s.tablename = c.relname \
-            WHERE c.oid = $1 AND ($2 IS NULL OR s.attname = $2) AND s.most_common_elems IS NOT NULL AND NOT s.inherited LIMIT 1) AS z, \
+            WHERE c.oid = $1 AND ($2 IS NULL OR s.attname = $2) AND s.most_common_elems IS NOT NULL ORDER BY s.inherited DESC LIMIT 1) AS z, \
           unnest(z.lexemes, z.frequencies[1:cardinality(z.lexemes)]) AS e(lexeme, frequency)";
 
 impl SearchedBy {

@@ -137,3 +137,70 @@ SELECT bool_and((a.id, a.why) = (b.id, b.why)) FROM those('tents of size 3') AS 
 SELECT count(*) FROM those('tents', mode => 'hybrid');
 DROP TABLE notes, shop;
 DROP FUNCTION those;
+
+-- As an attacker asked: a code beside a mention whose own words are rare; pairs of words behind the rarest; k documents while there are k; partitions; policies;
+-- an index that is gone.
+CREATE TABLE shop (id int PRIMARY KEY, parent_id int, name text);
+INSERT INTO shop VALUES (1, NULL, 'Root'), (2, 1, 'Widget pump');
+SELECT cft_attach('shop', parent => 'parent_id', child => 'id', label => 'name');
+CREATE TABLE notes (id int PRIMARY KEY, entity int, body text, embedding vector(2) DEFAULT '[1,1]', words tsvector GENERATED ALWAYS AS (to_tsvector('english', body)) STORED);
+CREATE INDEX ON notes USING gin (words);
+CREATE FUNCTION refill(body text, count int) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    TRUNCATE notes;
+    EXECUTE format('INSERT INTO notes SELECT i, 2, CASE %s END FROM generate_series(1, %s) AS i', body, count);
+    ANALYZE notes;
+END $$;
+CREATE FUNCTION ids(question text, embedding vector = NULL, k int = 5) RETURNS text[] LANGUAGE sql AS $$
+    SELECT array_agg(r.document_id ORDER BY rank) FROM cft_retrieve(question, embedding, k => k, chunks => 0, edges => 'shop', documents => 'notes') AS r WHERE source = 'document' $$;
+SELECT cft_attach_documents('notes', entity => 'entity', search => 'words');
+SELECT refill($$WHEN i = 4711 THEN 'case TK4711 closed' WHEN i = 10 THEN 'the widget pump' ELSE 'text ' || i$$, 5000);
+SELECT (ids('What about TK4711 and the widget pump?', '[1,1]'))[1] AS first, (ids('What about TK4711 and the widget pump?'))[1] AS without_embedding;
+SELECT refill($$WHEN i = 4711 THEN 'case TK4711 closed' WHEN i BETWEEN 10 AND 109 THEN 'about the widget pump' ELSE 'text ' || i$$, 5000);
+SELECT (ids('What about TK4711 and the widget pump?', '[1,1]'))[1] AS first;
+SELECT refill($$WHEN i <= 150 THEN 'gammaxx' WHEN i <= 320 THEN 'alphaxx' WHEN i <= 500 THEN 'betaxx' WHEN i = 501 THEN 'alphaxx betaxx' ELSE 'other'$$, 20000);
+SELECT (ids('gammaxx alphaxx betaxx'))[1] AS first, (ids('gammaxx alphaxx betaxx', k => 300))[1] AS of_many, cardinality(ids('gammaxx alphaxx betaxx', k => 300));
+SELECT refill($$WHEN i = 777 THEN 'TK777' WHEN i <= 1000 THEN 'printer' ELSE 'other'$$, 20000);
+SELECT cardinality(ids('TK777 printer')) AS five, cardinality(ids('TK777 printer', k => 300)) AS three_hundred, (ids('TK777 printer'))[1] AS first;
+-- Without statistics words are counted: of a table under a policy, of an index of another role's, of one that was never analysed.
+SELECT refill($$WHEN i = 777 THEN 'ticket TK777' ELSE 'about the widget pump ' || i$$, 2000);
+CREATE ROLE regress_words;
+GRANT SELECT ON notes, shop TO regress_words;
+ALTER TABLE notes ENABLE ROW LEVEL SECURITY;
+CREATE POLICY all_rows ON notes USING (true);
+SET ROLE regress_words;
+SELECT (ids('TK777 about the widget pump', '[1,1]'))[1] AS under_a_policy;
+RESET ROLE;
+ALTER POLICY all_rows ON notes USING (id <> 777);
+SET ROLE regress_words;
+SELECT '777' = ANY (ids('TK777 about the widget pump', k => 2000)) AS hidden, cardinality(ids('TK777 about the widget pump', k => 2000)) AS others;
+RESET ROLE;
+ALTER TABLE notes DISABLE ROW LEVEL SECURITY;
+CREATE INDEX by_body ON notes USING gin (to_tsvector('english', body));
+SELECT cft_attach_documents('notes', entity => 'entity', search => 'body');
+SET ROLE regress_words;
+SELECT (ids('TK777 about the widget pump', '[1,1]'))[1] AS by_anothers_index;
+RESET ROLE;
+-- The default goes on by what is left; who asks for hybrid is told.
+DROP INDEX by_body;
+SELECT cardinality(ids('TK777 about the widget pump', '[1,1]')) AS without_index;
+SELECT count(*) FROM cft_retrieve('TK777', '[1,1]', mode => 'hybrid', edges => 'shop', documents => 'notes');
+DROP TABLE notes;
+CREATE TABLE notes (id int, entity int, body text, embedding vector(2) DEFAULT '[1,1]', words tsvector GENERATED ALWAYS AS (to_tsvector('english', body)) STORED) PARTITION BY RANGE (id);
+CREATE TABLE notes_1 PARTITION OF notes DEFAULT;
+INSERT INTO notes SELECT i, 2, CASE i WHEN 777 THEN 'ticket TK777' ELSE 'about the widget pump ' || i END FROM generate_series(1, 2000) AS i;
+CREATE INDEX ON notes USING gin (words);
+SELECT cft_attach_documents('notes', entity => 'entity', search => 'words');
+SELECT (ids('TK777 about the widget pump', '[1,1]'))[1] AS not_analysed;
+ANALYZE notes;
+SELECT (ids('TK777 about the widget pump', '[1,1]'))[1] AS of_partitions;
+CREATE VIEW some_notes AS SELECT * FROM notes WHERE id > 500;
+SELECT cft_attach_documents('some_notes', entity => 'entity', search => 'words');
+SELECT document_id FROM cft_retrieve('TK777 about the widget pump', '[1,1]', k => 1, chunks => 0, edges => 'shop', documents => 'some_notes') WHERE source = 'document';
+-- An empty format of documents is none; a zero vector is an error everywhere.
+SELECT cft_prompt('TK777', NULL, k => 1, edges => 'shop', documents => 'notes', document_template => '') ~ '\[1\] ticket TK777' AS as_usual;
+SELECT count(*) FROM cft_tree_search('[0,0]', edges => 'shop', documents => 'notes');
+DROP VIEW some_notes;
+DROP TABLE notes, shop;
+DROP FUNCTION ids, refill;
+DROP ROLE regress_words;
