@@ -73,7 +73,7 @@ is "all are hot" "$(sql a "SELECT count(*) >= 20000 FROM cft_hot_entities(200000
 refused "hot entities" "$small SELECT count(*) FROM cft_hot_entities(2000000000, 'big')"
 refused "size" "$small SELECT size FROM cft_subtree_size('n0', 'big')"
 # A refused call leaves the session usable, and with little work_mem the rows go to disk and are the same.
-is "many, one after the other" "$(try a "SET cftrag.work_memory = '2MB'; SET work_mem = '64kB'; SELECT count(*) FROM cft_context(ARRAY(SELECT 'n' || i FROM generate_series(1, 20000) AS i), 0, 1, 'big')")" \
+is "many, one after the other" "$(try a "SET cftrag.work_memory = '3MB'; SET work_mem = '64kB'; SELECT count(*) FROM cft_context(ARRAY(SELECT 'n' || i FROM generate_series(1, 20000) AS i), 0, 1, 'big')")" \
     "$(sql a "SELECT count(*) FROM cft_context(ARRAY(SELECT 'n' || i FROM generate_series(1, 20000) AS i), 0, 1, 'big')")"
 is "no process ended" "$(sql a "SELECT pg_postmaster_start_time()")" "$started"
 is "nothing crashed" "$(grep -Ec 'memory allocation of|terminated by signal|reinitializing' "$LIFE/a/log")" 0

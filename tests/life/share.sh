@@ -62,7 +62,7 @@ server b cftrag.memory_limit=12MB cftrag.build_in_place_limit=1kB cftrag.build_o
 phase() { value_is b "SELECT phase FROM pg_stat_progress_cftrag WHERE edges = 'hog'::regclass" "$1"; }
 ended() { value_is b "SELECT count(*) FROM pg_stat_progress_cftrag WHERE edges = 'hog'::regclass" 0; }
 open w b; open l b
-big b hog 100; big b own 40000
+big b hog 100; big b own 36000
 is "own" "$(try b "SELECT cft_build('own')")" ""
 ask w "BEGIN; INSERT INTO hog VALUES ('t', 'n1', 'n2');" >/dev/null
 send l "SELECT cft_build('hog');"
