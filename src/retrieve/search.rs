@@ -78,17 +78,19 @@ impl Search<'_> {
             (By::Nearest, How::Exactly | How::ExactlyTies) => format!("({away}) OPERATOR(pg_catalog.+) 0"),
             (By::Nearest, _) => away.clone(),
         };
-        let (score, weight, first) = match self.by {
-            // How near the words are to each other, and how many, decides between documents that have the same ones.
+        let (words, score, weight, first) = match self.by {
+            // The queries are read once, not for each document. How near the words are to each other, and how many, decides between documents that have the same ones.
             By::Words(value) => (
+                "w AS MATERIALIZED (SELECT u.query, u.weight FROM ROWS FROM (\
+                 pg_catalog.unnest($7::pg_catalog.tsquery[]), pg_catalog.unnest($8::pg_catalog.float8[])) AS u(query, weight)), ",
                 format!(
-                    ", (SELECT pg_catalog.sum(w.weight) FROM ROWS FROM (pg_catalog.unnest($7::pg_catalog.tsquery[]), pg_catalog.unnest($8::pg_catalog.float8[])) AS w(query, weight) \
-                     WHERE {value} OPERATOR(pg_catalog.@@) w.query) AS score, pg_catalog.ts_rank({value}, $9::pg_catalog.tsquery) AS among"
+                    ", (SELECT pg_catalog.sum(w.weight) FROM w WHERE {value} OPERATOR(pg_catalog.@@) w.query) AS score, \
+                     pg_catalog.ts_rank({value}, (SELECT $9::pg_catalog.tsquery)) AS among"
                 ),
                 ", n.score",
                 "n.score DESC, n.among DESC",
             ),
-            By::Nearest => (String::new(), "", "n.distance"),
+            By::Nearest => ("", String::new(), "", "n.distance"),
         };
         let is_there = match self.by {
             By::Words(_) => "true".into(),
@@ -107,7 +109,7 @@ impl Search<'_> {
         let entity = of.entity.as_ref().map_or("NULL::pg_catalog.text".into(), |entity| entity.of_row("d"));
         let (id_text, body_text) = (id.as_text("n.id"), body.as_text("n.body"));
         Ok(format!(
-            "WITH n AS MATERIALIZED (\
+            "WITH {words}n AS MATERIALIZED (\
              SELECT {} AS id, {entity} AS entity, {} AS body, {} AS tokens, {kept} AS distance{score} \
              FROM {table} AS d WHERE {is_there}{}{conditions} ORDER BY {order} {}) \
              SELECT {id_text}, {about}, {body_text}, {}, {distance}{weight} FROM n ORDER BY {first}, {id_text} {C}, {body_text} {C} LIMIT {}",
