@@ -107,16 +107,24 @@ impl Wanted {
         let least = if self.embedding.is_some() { 0 } else { k };
         let mut asked = Asked { words: &mut words, documents, k, least };
         let heaviest = asked.weigh(mentions.len());
-        self.by_words(of, most, &compared.value, asked.queries(), found)?;
+        self.by_words(of, [most, least], &compared.value, asked.queries(), found)?;
         Ok(heaviest)
     }
 
-    /// Finds the `k` documents that have the rarest of some words. `value`: what text search compares.
-    fn by_words(&self, of: &Documents, k: i32, value: &str, words: Words, found: &mut Found) -> Fallible<()> {
+    /// Finds the `most` documents that have the rarest of some words. `value`: what text search compares.
+    fn by_words(
+        &self,
+        of: &Documents,
+        [most, least]: [i32; 2],
+        value: &str,
+        words: Words,
+        found: &mut Found,
+    ) -> Fallible<()> {
         let filter = self.condition(of)?;
-        let search = Search { how: How::Ties, ..self.search(By::Words(value), k, filter.as_ref()) };
+        let search = Search { how: How::Ties, ..self.search(By::Words(value), most, filter.as_ref()) };
         let sql = search.statement(of)?;
-        // A question whose rare words no document that may be found has is looked up by any.
+        // Where too few of the documents that may be found have the rare words, they are looked up by any.
+        let enough = least.max(1) as u64;
         for looked_up in [words.rare, words.any] {
             let values = [
                 (pg_sys::TEXTOID, Some(looked_up)),
@@ -125,7 +133,8 @@ impl Wanted {
                 (pg_sys::TEXTOID, Some(words.any)),
             ];
             let values = [&self.values(filter.as_ref())[..], &values[..]].concat();
-            if found.run(&sql, Planning::Custom, &values) > 0 {
+            found.clear();
+            if found.run(&sql, Planning::Custom, &values) >= enough {
                 break;
             }
         }

@@ -153,7 +153,7 @@ BEGIN
 END $$;
 CREATE FUNCTION ids(question text, embedding vector = NULL, k int = 5) RETURNS text[] LANGUAGE sql AS $$
     SELECT array_agg(r.document_id ORDER BY rank) FROM cft_retrieve(question, embedding, k => k, chunks => 0, edges => 'shop', documents => 'notes') AS r WHERE source = 'document' $$;
-SELECT cft_attach_documents('notes', entity => 'entity', search => 'words');
+SELECT cft_attach_documents('notes', entity => 'entity', search => 'words', columns => '{entity}');
 SELECT refill($$WHEN i = 4711 THEN 'case TK4711 closed' WHEN i = 10 THEN 'the widget pump' ELSE 'text ' || i$$, 5000);
 SELECT (ids('What about TK4711 and the widget pump?', '[1,1]'))[1] AS first, (ids('What about TK4711 and the widget pump?'))[1] AS without_embedding;
 SELECT refill($$WHEN i = 4711 THEN 'case TK4711 closed' WHEN i BETWEEN 10 AND 109 THEN 'about the widget pump' ELSE 'text ' || i$$, 5000);
@@ -162,6 +162,9 @@ SELECT refill($$WHEN i <= 150 THEN 'gammaxx' WHEN i <= 320 THEN 'alphaxx' WHEN i
 SELECT (ids('gammaxx alphaxx betaxx'))[1] AS first, (ids('gammaxx alphaxx betaxx', k => 300))[1] AS of_many, cardinality(ids('gammaxx alphaxx betaxx', k => 300));
 SELECT refill($$WHEN i = 777 THEN 'TK777' WHEN i <= 1000 THEN 'printer' ELSE 'other'$$, 20000);
 SELECT cardinality(ids('TK777 printer')) AS five, cardinality(ids('TK777 printer', k => 300)) AS three_hundred, (ids('TK777 printer'))[1] AS first;
+-- Bounds leave few of the rare ones: the others count.
+INSERT INTO notes SELECT 30000 + i, 1, 'printer' FROM generate_series(1, 3) AS i;
+SELECT count(*) AS three FROM cft_retrieve('TK777 gammaxx printer', NULL, k => 3, chunks => 0, edges => 'shop', documents => 'notes', filter => '{"entity": 1}') WHERE source = 'document';
 -- Without statistics words are counted: of a table under a policy, of an index of another role's, of one that was never analysed.
 SELECT refill($$WHEN i = 777 THEN 'ticket TK777' ELSE 'about the widget pump ' || i$$, 2000);
 CREATE ROLE regress_words;
