@@ -2,9 +2,10 @@
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
-use crate::call::fmgr::{Call, name, name_datum, text_value};
+use crate::call::fmgr::{Call, name, text_value};
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::documents::{distance_of, meant};
+use crate::catalog::privileges::require_readable;
 use crate::catalog::registration::Functions;
 use crate::error;
 use crate::error::Fallible;
@@ -142,18 +143,18 @@ fn cft_texts(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     with_safe_path(|| meaning::texts(&edges, documents, &names, call.is_true(3), &mut Found::into(rows)))
 }
 
-/// `cft_distance(relation regclass, embedding name) -> (operator text, type text, cosine boolean, type_schema name)`: how embeddings of a column are
-/// compared, for the summaries in SQL. Errors: 42804.
+/// `cft_distance(relation regclass, embedding name) -> (operator text, type text, cosine boolean)`: how embeddings of a column are compared, for the
+/// summaries in SQL. Errors: 42804, 42501: it locks the table, so it needs a reader's rights.
 #[pg_extern(sql = false)]
 fn cft_distance(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
     let (Some(table), Some(column)) = (call.oid(0), name(&call, 1)) else { return Ok(()) };
+    require_readable(table);
     let of = distance_of(table, &column)?;
     let text = |text: &str| text_value(&encoding::encode(text));
-    let schema = name_datum(of.schema.trim_matches('"'));
-    rows.add(&mut [text(&of.operator)?, text(&of.type_name)?, of.is_cosine.into(), schema], &mut [false; 4]);
+    rows.add(&mut [text(&of.operator)?, text(&of.type_name)?, of.is_cosine.into()], &mut [false; 3]);
     Ok(())
 }
 

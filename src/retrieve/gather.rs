@@ -123,6 +123,9 @@ impl Document {
 /// Bytes of a document or a row in a list, besides its texts.
 const EACH: usize = 256;
 
+/// Different mentions whose words are weighed.
+const MENTIONS: usize = 1000;
+
 /// Rows of each list that is fused, at least: what an HNSW index returns at once.
 const FUSED: i32 = 40;
 
@@ -421,8 +424,14 @@ fn fused(
     asked.wanted.nearest(documents, most, &mut found)?;
     found.each(|row| fused.add("nearest", document(asked, row, &mut room)?).map(|_| ()))?;
     if let Some(question) = asked.question {
-        let mentions: Vec<Vec<u8>> = named.iter().map(|one| [&one.mention[..], b" ", &one.called].concat()).collect(); // bounded: those that were found
-        let mentions: Vec<&[u8]> = mentions.iter().map(Vec::as_slice).collect(); // bounded: as above
+        // Namesakes are called alike: thousands of them are one text.
+        let mut mentions: Vec<[&[u8]; 2]> = named.iter().map(|one| [&one.mention[..], &one.called]).collect(); // bounded: those that were found
+        mentions.sort_unstable();
+        mentions.dedup();
+        mentions.truncate(MENTIONS);
+        let mentions: Vec<Vec<u8>> =
+            mentions.iter().map(|[mention, called]| [mention, &b" "[..], called].concat()).collect(); // bounded: MENTIONS
+        let mentions: Vec<&[u8]> = mentions.iter().map(Vec::as_slice).collect(); // bounded: MENTIONS
         let mut found = Found::of(&WITH_WEIGHTS);
         let heaviest = asked.wanted.with_words(documents, [most, asked.k], question, &mentions, &mut found)?;
         let mut firsts = 1..=(asked.k as u32).div_ceil(2);

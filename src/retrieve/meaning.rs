@@ -272,8 +272,8 @@ impl Summaries {
     /// The table that the caller may read, if one is attached.
     fn of(edges: &AttachedTable) -> Fallible<Option<Self>> {
         let which = Which { other: Some(edges.oid()), ..Which::default() };
-        #[expect(unsafe_code, reason = "a snapshot is active in every SQL function")]
-        // SAFETY: as said.
+        // SAFETY: a snapshot is active in every SQL function.
+        #[expect(unsafe_code, reason = "a backend variable")]
         let snapshot = unsafe { plain::GetActiveSnapshot() };
         let all = registered::readable(Kind::Summaries.function(edges.functions), which, snapshot);
         let Some(said) = all.into_iter().next() else { return Ok(None) };

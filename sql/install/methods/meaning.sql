@@ -10,7 +10,7 @@ COMMENT ON FUNCTION cftrag_internal.cft_texts(text[], regclass, regclass, boolea
 'what entities say, with its tokens: the summary of each, else the documents about it, in order of their ids, else its label or name, which the column named says';
 
 CREATE FUNCTION cftrag_internal.cft_distance(relation regclass, embedding name)
-RETURNS TABLE(operator text, type text, cosine boolean, type_schema name)
+RETURNS TABLE(operator text, type text, cosine boolean)
 LANGUAGE c STABLE PARALLEL SAFE COST 20 ROWS 1
 AS 'MODULE_PATHNAME', 'cft_distance_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_distance(regclass, name) IS 'the operator of distance of an embedding column: that of an index on it, else the cosine distance';
