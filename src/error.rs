@@ -4,6 +4,7 @@
 
 use crate::pg::shm::Shm;
 use cftrag_core::Language;
+use cftrag_methods::PictureFormat;
 pub use pgrx::pg_sys::panic::ErrorReport as Report;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::PgSqlErrorCode as Code;
@@ -544,6 +545,16 @@ pub fn bad_match(value: &[u8]) -> ErrorReport {
         Code::ERRCODE_INVALID_PARAMETER_VALUE,
         format!("\"match\" must be \"exact\", \"inflected\" or \"fuzzy\", not \"{}\"", quoted(value)),
     )
+}
+
+pub fn bad_picture_format(value: &[u8]) -> ErrorReport {
+    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, format!("there is no format \"{}\"", quoted(value)))
+        .set_hint(format!("Pass one of: {}.", PictureFormat::NAMES.join(", ")))
+}
+
+pub fn bad_lines(value: i32) -> ErrorReport {
+    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, format!("\"lines\" must be at least 1, not {value}"))
+        .set_hint("Pass NULL for all lines.")
 }
 
 pub fn bad_language(value: &[u8]) -> ErrorReport {

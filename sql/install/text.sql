@@ -31,6 +31,13 @@ AS 'MODULE_PATHNAME', 'cft_context_json_many_wrapper';
 COMMENT ON FUNCTION cft_context_json(text[], integer, integer, regclass, text[]) IS
 'an array of what cft_context_json gives for each entity that has relatives';
 
+CREATE FUNCTION cft_tree(entity text, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, format text DEFAULT 'text',
+    lines integer DEFAULT 100)
+RETURNS text LANGUAGE c STABLE PARALLEL SAFE COST 100
+AS 'MODULE_PATHNAME', 'cft_tree_wrapper';
+COMMENT ON FUNCTION cft_tree(text, integer, integer, regclass, text[], text, integer) IS
+'the picture of an entity''s place in its trees, as text, mermaid, dot or json: its ancestors, itself, its descendants; NULL if it is not there';
+
 -- Ids need no cast.
 CREATE FUNCTION cft_context_text(id bigint, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, template text DEFAULT NULL)
 RETURNS text LANGUAGE sql STABLE PARALLEL SAFE COST 20
@@ -71,3 +78,15 @@ CREATE FUNCTION cft_context_json(uuids uuid[], up integer DEFAULT 3, down intege
 RETURNS jsonb LANGUAGE sql STABLE PARALLEL SAFE COST 200
 BEGIN ATOMIC SELECT cft_context_json($1::text[], $2, $3, $4, $5); END;
 COMMENT ON FUNCTION cft_context_json(uuid[], integer, integer, regclass, text[]) IS 'cft_context_json for an array of uuids';
+
+CREATE FUNCTION cft_tree(id bigint, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, format text DEFAULT 'text',
+    lines integer DEFAULT 100)
+RETURNS text LANGUAGE sql STABLE PARALLEL SAFE COST 100
+BEGIN ATOMIC SELECT cft_tree($1::text, $2, $3, $4, $5, $6, $7); END;
+COMMENT ON FUNCTION cft_tree(bigint, integer, integer, regclass, text[], text, integer) IS 'cft_tree for an integer id';
+
+CREATE FUNCTION cft_tree(uuid uuid, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, format text DEFAULT 'text',
+    lines integer DEFAULT 100)
+RETURNS text LANGUAGE sql STABLE PARALLEL SAFE COST 100
+BEGIN ATOMIC SELECT cft_tree($1::text, $2, $3, $4, $5, $6, $7); END;
+COMMENT ON FUNCTION cft_tree(uuid, integer, integer, regclass, text[], text, integer) IS 'cft_tree for a uuid';

@@ -18,6 +18,7 @@ pub mod retrieve;
 pub mod stats;
 pub mod support;
 pub mod text;
+pub mod tree;
 pub mod tree_search;
 pub mod triggers;
 pub mod under;

@@ -17,6 +17,7 @@ pub mod graph;
 pub mod hierarchy;
 pub mod lineage;
 pub mod paths;
+pub mod picture;
 pub mod prefix;
 pub mod reject_cycles;
 pub mod relations;

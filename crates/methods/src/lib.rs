@@ -7,5 +7,8 @@ mod relations;
 pub mod retrieve;
 
 pub use extract::{Relation as Extracted, extract};
-pub use hierarchy::{Encoding, MAX_HEIGHT, Network, build as build_hierarchy};
+pub use hierarchy::{
+    Encoding, Format as PictureFormat, MAX_HEIGHT, Network, Node, PER_EDGE, PER_NODE, Picture,
+    build as build_hierarchy,
+};
 pub use relations::{Graph, KNOT, Verdict, filter as filter_relations};

@@ -30,18 +30,24 @@
 //! and the trees built here have 8.5.
 //!
 //! Self-edges are ignored. Parallel edges count as one, with their weights added.
+//!
+//! Apart from this, picture.rs and drawing.rs draw the surroundings of an entity in a hierarchy that is there.
 
 mod compress;
+mod drawing;
 mod encoding;
 mod merge;
 mod network;
+mod picture;
 mod preorder;
 mod queue;
 mod refine;
 mod tree;
 
+pub use drawing::Format;
 pub use encoding::Encoding;
 pub use network::Network;
+pub use picture::{Node, PER_EDGE, PER_NODE, Picture};
 
 /// The greatest height of a tree; greater heights gain nothing, and make walks over the tree slower.
 pub const MAX_HEIGHT: usize = 16;
@@ -65,6 +71,9 @@ pub fn build(network: &Network, height: usize, check_interrupts: &mut dyn FnMut(
 fn bits(whole: f64, part: f64) -> f64 {
     (whole / part).min(f64::MAX).log2().max(0.0)
 }
+
+#[cfg(test)]
+mod drawing_tests;
 
 #[cfg(test)]
 mod tests;

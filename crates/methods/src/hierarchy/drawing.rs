@@ -1,0 +1,461 @@
+//! Writes a picture (picture.rs) as text, Mermaid, DOT or JSON.
+//!
+//! Names are bytes in the encoding of a PostgreSQL server. In all of these, bytes of ASCII are never part of another character, so escaping
+//! them alone is right; only where names are UTF-8, characters beyond ASCII that break lines or turn text around are shown by their number, too.
+//! A label that several entities of the picture have stands with the id behind it, except in JSON, which has the ids anyway.
+
+use super::picture::{Line, Node, Picture, What};
+use cftrag_core::Interruptible;
+use std::collections::{HashMap, HashSet};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    Text,
+    Mermaid,
+    Dot,
+    Json,
+}
+
+impl Format {
+    /// The format of that name.
+    #[must_use]
+    pub fn of(name: &[u8]) -> Option<Self> {
+        Some(match name {
+            b"text" => Self::Text,
+            b"mermaid" => Self::Mermaid,
+            b"dot" => Self::Dot,
+            b"json" => Self::Json,
+            _ => return None,
+        })
+    }
+
+    /// The names of the formats.
+    pub const NAMES: [&str; 4] = ["text", "mermaid", "dot", "json"];
+}
+
+/// What draws a text: a line above goes on, ends, has another below it, has none.
+const STROKES: [&str; 4] = ["│   ", "    ", "├── ", "└── "];
+
+/// For encodings that have no such characters.
+const ASCII_STROKES: [&str; 4] = ["|   ", "    ", "|-- ", "`-- "];
+
+/// Receives the bytes of a drawing; its error ends the work.
+pub type Out<'o, E> = &'o mut dyn FnMut(&[u8]) -> Result<(), E>;
+
+struct Drawing<'p, 'o, E> {
+    picture: &'p Picture<'p>,
+    lines: Vec<Line>,
+    /// Whether each node has the label of another entity.
+    is_alike: Vec<bool>,
+    is_utf8: bool,
+    out: Out<'o, E>,
+}
+
+impl Picture<'_> {
+    /// Writes the picture. `is_utf8`: whether names are UTF-8. Errors: those of `out`.
+    pub fn write<E>(
+        &self,
+        format: Format,
+        is_utf8: bool,
+        work: &mut Interruptible<'_>,
+        out: Out<'_, E>,
+    ) -> Result<(), E> {
+        let is_alike = if format == Format::Json { Vec::new() } else { self.alike(work) };
+        let mut drawing =
+            Drawing { picture: self, lines: self.lines(work), is_alike, is_utf8, out };
+        match format {
+            Format::Text => drawing.text(),
+            Format::Mermaid => drawing.mermaid(),
+            Format::Dot => drawing.dot(),
+            Format::Json => drawing.json(),
+        }
+    }
+
+    /// For each node whether its name alone may mean another entity.
+    fn alike(&self, work: &mut Interruptible<'_>) -> Vec<bool> {
+        let mut whose: HashMap<&[u8], Option<&[u8]>> = HashMap::new();
+        for node in &self.nodes {
+            work.step();
+            let known = whose.entry(node.called()).or_insert(Some(node.id));
+            *known = known.filter(|id| *id == node.id);
+        }
+        let mut alike: Vec<bool> =
+            self.nodes.iter().map(|node| whose[node.called()].is_none()).collect();
+        let of_alike = self.nodes.iter().zip(&alike).filter(|(_, is_alike)| **is_alike);
+        // A label may read as that of another with its id.
+        let with_ids: HashSet<Vec<u8>> = of_alike.map(|(node, _)| with_id(node)).collect();
+        for (node, is_alike) in self.nodes.iter().zip(&mut alike) {
+            work.step();
+            *is_alike |= with_ids.contains(node.called());
+        }
+        alike
+    }
+}
+
+fn with_id(node: &Node<'_>) -> Vec<u8> {
+    [node.called(), b" (", node.id, b")"].concat()
+}
+
+/// Characters as escapes write them: how many bytes of the name they are, and what stands for them.
+type Escape = Option<(usize, String)>;
+
+impl<E> Drawing<'_, '_, E> {
+    fn put(&mut self, text: &str) -> Result<(), E> {
+        (self.out)(text.as_bytes())
+    }
+
+    /// Writes a name, with what `escape` says in place of the characters that its rest begins with. The rest before it is its second argument.
+    fn name(&mut self, name: &[u8], escape: fn(&[u8], &[u8], bool) -> Escape) -> Result<(), E> {
+        let (mut written, mut at) = (0, 0);
+        while at < name.len() {
+            let Some((bytes, shown)) = escape(&name[at..], &name[..at], self.is_utf8) else {
+                at += 1;
+                continue;
+            };
+            (self.out)(&name[written..at])?;
+            self.put(&shown)?;
+            at += bytes;
+            written = at;
+        }
+        (self.out)(&name[written..])
+    }
+
+    /// Writes what a node is called.
+    fn called(&mut self, n: usize, escape: fn(&[u8], &[u8], bool) -> Escape) -> Result<(), E> {
+        let node = &self.picture.nodes[n];
+        let name: &[u8] = if self.is_alike[n] { &with_id(node) } else { node.called() };
+        self.name(name, escape)
+    }
+
+    fn text(&mut self) -> Result<(), E> {
+        let strokes = if self.is_utf8 { STROKES } else { ASCII_STROKES };
+        let (mut is_last, mut tree) = (Vec::new(), None);
+        for at in 0..self.lines.len() {
+            let line = self.lines[at];
+            if at > 0 {
+                self.put("\n")?;
+            }
+            let node = &self.picture.nodes[line.node];
+            if self.picture.trees.len() > 1 && tree != Some(node.tree) {
+                tree = Some(node.tree);
+                match self.picture.trees[node.tree] {
+                    None => self.put("In the tree without a name:\n")?,
+                    Some(name) => {
+                        self.put("In the tree ")?;
+                        self.name(name, of_text)?;
+                        self.put(":\n")?;
+                    }
+                }
+            }
+            is_last.truncate(line.depth);
+            for ends in is_last.iter().skip(1) {
+                self.put(strokes[usize::from(*ends)])?;
+            }
+            if line.depth > 0 {
+                self.put(strokes[2 + usize::from(line.is_last)])?;
+            }
+            is_last.push(line.is_last);
+            if line.what == What::More {
+                self.put(&format!("... and {} more", node.more))?;
+                continue;
+            }
+            self.called(line.node, of_text)?;
+            self.put(&marks(node, line.what))?;
+        }
+        match self.picture.more_trees {
+            0 => Ok(()),
+            more => self.put(&format!("\n... and {more} more trees")),
+        }
+    }
+
+    fn mermaid(&mut self) -> Result<(), E> {
+        self.put("flowchart TD")?;
+        self.graph("\n    ", |of, n, more| {
+            of.key(n)?;
+            of.put("[\"")?;
+            if of.picture.nodes[n].called().is_empty() {
+                // No text is a syntax error.
+                of.put(" ")?;
+            }
+            of.called(n, of_mermaid)?;
+            of.left_out(more, "<br/>")?;
+            of.put(if of.picture.nodes[n].is_here() { "\"]:::here" } else { "\"]" })
+        })?;
+        self.edges(|of, from, to, tree| {
+            of.put("\n    ")?;
+            of.key(from)?;
+            of.put(" -->")?;
+            if let Some(tree) = tree.filter(|tree| !tree.is_empty()) {
+                of.put("|\"")?;
+                of.name(tree, of_mermaid)?;
+                of.put("\"|")?;
+            }
+            of.put(" ")?;
+            of.key(to)
+        })?;
+        if self.picture.more_trees > 0 {
+            self.put(&format!("\n    more[\"... and {} more trees\"]", self.picture.more_trees))?;
+        }
+        self.put("\n    classDef here stroke-width:4px")
+    }
+
+    /// The id of a node in Mermaid, which has no quotes for it: letters and digits are as they are, any other byte is `_` and its number. It
+    /// begins with `n`, since words such as `end` are none.
+    fn key(&mut self, n: usize) -> Result<(), E> {
+        self.put("n")?;
+        let of_key = |name: &[u8], _: &[u8], _| {
+            let byte = name[0];
+            if byte.is_ascii_alphanumeric() { None } else { Some((1, format!("_{byte:02x}"))) }
+        };
+        self.name(self.picture.nodes[n].id, of_key)
+    }
+
+    fn dot(&mut self) -> Result<(), E> {
+        self.put("digraph {\n    node [shape=box];")?;
+        self.graph("\n    ", |of, n, more| {
+            of.quoted(of.picture.nodes[n].id)?;
+            of.put(" [label=\"")?;
+            of.called(n, of_dot)?;
+            of.left_out(more, "\\n")?;
+            of.put(if of.picture.nodes[n].is_here() { "\", style=bold];" } else { "\"];" })
+        })?;
+        self.edges(|of, from, to, tree| {
+            of.put("\n    ")?;
+            of.quoted(of.picture.nodes[from].id)?;
+            of.put(" -> ")?;
+            of.quoted(of.picture.nodes[to].id)?;
+            if let Some(tree) = tree {
+                of.put(" [label=")?;
+                of.quoted(tree)?;
+                of.put("]")?;
+            }
+            of.put(";")
+        })?;
+        if self.picture.more_trees > 0 {
+            self.put(&format!("\n    label=\"... and {} more trees\";", self.picture.more_trees))?;
+        }
+        self.put("\n}")
+    }
+
+    fn quoted(&mut self, name: &[u8]) -> Result<(), E> {
+        self.put("\"")?;
+        self.name(name, of_dot)?;
+        self.put("\"")
+    }
+
+    /// Writes each entity once: its first node, and how many children and parents are left out in all trees.
+    fn graph(
+        &mut self,
+        before: &str,
+        mut write: impl FnMut(&mut Self, usize, (usize, usize)) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut left_out: HashMap<&[u8], (usize, usize)> = HashMap::new();
+        for node in &self.picture.nodes {
+            let (more, more_above) = left_out.entry(node.id).or_default();
+            (*more, *more_above) = (*more + node.more, *more_above + node.more_above);
+        }
+        for at in 0..self.lines.len() {
+            let Line { what, node, .. } = self.lines[at];
+            if what == What::Node
+                && let Some(more) = left_out.remove(self.picture.nodes[node].id)
+            {
+                self.put(before)?;
+                write(self, node, more)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn left_out(&mut self, (more, more_above): (usize, usize), before: &str) -> Result<(), E> {
+        if more > 0 {
+            self.put(&format!("{before}... and {more} more"))?;
+        }
+        if more_above > 0 {
+            self.put(&format!("{before}... and {more_above} more above"))?;
+        }
+        Ok(())
+    }
+
+    /// Passes on each edge, with its tree if the picture has several: each line but a top is one.
+    fn edges(
+        &mut self,
+        mut write: impl FnMut(&mut Self, usize, usize, Option<&[u8]>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let (mut above, several) = (Vec::new(), self.picture.trees.len() > 1);
+        for at in 0..self.lines.len() {
+            let Line { what, node, depth, .. } = self.lines[at];
+            above.truncate(depth);
+            if let (Some(&parent), What::Node | What::Again) = (above.last(), what) {
+                let tree = self.picture.trees[self.picture.nodes[node].tree];
+                write(self, parent, node, tree.filter(|_| several))?;
+            }
+            above.push(node);
+        }
+        Ok(())
+    }
+
+    fn json(&mut self) -> Result<(), E> {
+        let here = &self.picture.nodes[0];
+        self.put("{\"entity\": ")?;
+        self.string(here.id)?;
+        if let Some(label) = here.label {
+            self.put(", \"label\": ")?;
+            self.string(label)?;
+        }
+        self.put(", \"trees\": [")?;
+        // How many lists of children are open, and whether the last thing in them is an entity.
+        let (mut open, mut is_behind, mut tree) = (0, false, None);
+        for at in 0..self.lines.len() {
+            let line = self.lines[at];
+            let node = &self.picture.nodes[line.node];
+            if line.what == What::More {
+                continue;
+            }
+            while open > line.depth {
+                self.put("]}")?;
+                (open, is_behind) = (open - 1, true);
+            }
+            if tree != Some(node.tree) {
+                self.put(if tree.is_none() { "{\"tree\": " } else { "]}, {\"tree\": " })?;
+                match self.picture.trees[node.tree] {
+                    Some(name) => self.string(name)?,
+                    None => self.put("null")?,
+                }
+                self.put(", \"tops\": [")?;
+                tree = Some(node.tree);
+            } else if is_behind {
+                self.put(", ")?;
+            }
+            is_behind = !self.object(node, line.what)?;
+            open += usize::from(!is_behind);
+        }
+        for _ in 0..=open {
+            self.put("]}")?;
+        }
+        match self.picture.more_trees {
+            0 => self.put("]}"),
+            more => self.put(&format!("], \"more\": {more}}}")),
+        }
+    }
+
+    /// Writes an entity; whether its children are to follow.
+    fn object(&mut self, node: &Node<'_>, what: What) -> Result<bool, E> {
+        self.put("{\"entity\": ")?;
+        self.string(node.id)?;
+        if let Some(label) = node.label {
+            self.put(", \"label\": ")?;
+            self.string(label)?;
+        }
+        if node.is_here() {
+            self.put(", \"here\": true")?;
+        }
+        if what == What::Again {
+            self.put(", \"above\": true}")?;
+            return Ok(false);
+        }
+        if node.more > 0 {
+            self.put(&format!(", \"more\": {}", node.more))?;
+        }
+        if node.more_above > 0 {
+            self.put(&format!(", \"more_above\": {}", node.more_above))?;
+        }
+        self.put(", \"children\": [")?;
+        Ok(true)
+    }
+
+    fn string(&mut self, text: &[u8]) -> Result<(), E> {
+        self.put("\"")?;
+        self.name(text, of_json)?;
+        self.put("\"")
+    }
+}
+
+/// What stands behind a node's name in a text.
+fn marks(node: &Node<'_>, what: What) -> String {
+    let mut marks = String::new();
+    if node.is_here() {
+        marks.push_str(" (here)");
+    }
+    if what == What::Again {
+        marks.push_str(" (above)");
+        return marks;
+    }
+    if node.more > 0 && node.children.is_empty() {
+        marks.push_str(&format!(" ({} more)", node.more));
+    }
+    if node.more_above > 0 {
+        marks.push_str(&format!(" ({} more above)", node.more_above));
+    }
+    marks
+}
+
+/// The character that a name begins with, if it would break a line, turn the text around it or be invisible: its bytes and its number.
+fn unseen(name: &[u8], is_utf8: bool) -> Option<(usize, u32)> {
+    match *name {
+        [byte @ (0..0x20 | 0x7f), ..] => Some((1, u32::from(byte))),
+        [0xC2, byte @ 0x80..=0x9F, ..] if is_utf8 => Some((2, u32::from(byte))),
+        [0xE2, 0x80, byte @ (0x8E | 0x8F | 0xA8..=0xAE), ..] if is_utf8 => {
+            Some((3, 0x2000 + u32::from(byte & 0x3F)))
+        }
+        [0xE2, 0x81, byte @ 0xA6..=0xA9, ..] if is_utf8 => {
+            Some((3, 0x2040 + u32::from(byte & 0x3F)))
+        }
+        _ => None,
+    }
+}
+
+/// Shows such a character behind what stands for a backslash.
+fn shown(backslash: &str, number: u32) -> String {
+    match number {
+        0x09 => format!("{backslash}t"),
+        0x0A => format!("{backslash}n"),
+        0x0D => format!("{backslash}r"),
+        0..0x80 => format!("{backslash}x{number:02x}"),
+        _ => format!("{backslash}u{number:04x}"),
+    }
+}
+
+fn of_text(name: &[u8], _: &[u8], is_utf8: bool) -> Escape {
+    unseen(name, is_utf8).map(|(bytes, number)| (bytes, shown("\\", number)))
+}
+
+fn of_dot(name: &[u8], _: &[u8], is_utf8: bool) -> Escape {
+    let fixed = |text: &str| Some((1, text.to_owned()));
+    match name[0] {
+        b'"' => fixed("\\\""),
+        b'\\' => fixed("\\\\"),
+        // Graphviz reads entities of HTML in labels.
+        b'&' => fixed("&amp;"),
+        b'\n' => fixed("\\n"),
+        _ => unseen(name, is_utf8).map(|(bytes, number)| (bytes, shown("\\\\", number))),
+    }
+}
+
+/// Mermaid reads labels as Markdown, even in quotes, and has `#65;` for any character. Those that mean nothing anywhere are as they are.
+fn of_mermaid(name: &[u8], before: &[u8], is_utf8: bool) -> Escape {
+    match name[0] {
+        b'\n' => return Some((1, "<br/>".to_owned())),
+        b' ' | b',' | b'\'' | b'(' | b')' | b'?' | b'=' => return None,
+        // At the start `- ` is a list, as `1. ` is.
+        b'-' if !before.is_empty() => return None,
+        b'.' if before.last().is_some_and(|byte| !byte.is_ascii_digit()) => return None,
+        _ => (),
+    }
+    if let Some((bytes, number)) = unseen(name, is_utf8) {
+        return Some((bytes, shown("#92;", number)));
+    }
+    name[0].is_ascii_punctuation().then(|| (1, format!("#{};", name[0])))
+}
+
+fn of_json(name: &[u8], _: &[u8], _: bool) -> Escape {
+    let text = match name[0] {
+        b'"' => "\\\"".to_owned(),
+        b'\\' => "\\\\".to_owned(),
+        b'\n' => "\\n".to_owned(),
+        b'\t' => "\\t".to_owned(),
+        b'\r' => "\\r".to_owned(),
+        byte @ 0..0x20 => format!("\\u{byte:04x}"),
+        _ => return None,
+    };
+    Some((1, text))
+}
