@@ -33,6 +33,7 @@ SELECT cft_attach_documents('notes', id => 'id', body => 'body', embedding => 'e
 SELECT * FROM cft_chunks('{a,b}');
 SELECT cft_neighbors('{a,b}');
 SELECT cft_depth('{a,b}');
+SELECT cft_tree('{a,b}');
 SELECT cft_subtree_size('{a,b}');
 SELECT cft_lca('a', '{b}');
 SELECT cft_path('{a}', 'b');

@@ -24,7 +24,7 @@ CREATE TABLE call (one text, of_array boolean);
 INSERT INTO call VALUES ('cft_neighbors(%s, 2, edges => %L)', false), ('cft_depth(%s, edges => %L)', false), ('cft_subtree_size(%s, edges => %L)', false),
     ('cft_path(%s, %1$s, edges => %L)', false), ('cft_explain_path(%s, %1$s, edges => %L)', false), ('cft_lca(%s, %1$s, edges => %L)', false),
     ('cft_path_prefix(%s, edges => %L)', false), ('cft_path_prefix(%s, edges => %L)', true), ('cft_chunks(%s, edges => %L)', false), ('cft_chunks(%s, edges => %L)', true),
-    ('cft_context(%s, edges => %L)', false), ('cft_context(%s, edges => %L)', true), ('cft_context_text(%s, edges => %L)', true), ('cft_context_json(%s, edges => %L)', false);
+    ('cft_context(%s, edges => %L)', false), ('cft_context(%s, edges => %L)', true), ('cft_context_text(%s, edges => %L)', true), ('cft_context_json(%s, edges => %L)', false), ('cft_tree(%s, edges => %L)', false);
 SELECT same(format(one, v.id, 'folders'), format(one, v.text, 'folders')), count(*)
   FROM call, (VALUES ('4', '''4''', false), ('4::bigint', '''4''', false), ('ARRAY[4, 2]', 'ARRAY[''4'', ''2'']', true), ('ARRAY[4, 2]::bigint[]', 'ARRAY[''4'', ''2'']', true)) AS v(id, text, of_array)
  WHERE v.of_array = call.of_array GROUP BY 1;

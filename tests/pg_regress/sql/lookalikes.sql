@@ -45,6 +45,7 @@ public.cft_context_text('leaf'::text, 3::int, 1::int, 'data.edges'::regclass, NU
 public.cft_context_text('{leaf}'::text[], 3::int, 1::int, 'data.edges'::regclass, NULL::text[], NULL::text)
 public.cft_context_json('leaf'::text, 3::int, 1::int, 'data.edges'::regclass, NULL::text[])
 public.cft_context_json('{leaf}'::text[], 3::int, 1::int, 'data.edges'::regclass, NULL::text[])
+public.cft_tree('leaf'::text, 3::int, 1::int, 'data.edges'::regclass, NULL::text[], 'text'::text, 100::int)
 public.cft_context_parts('{leaf}'::text[], 3::int, 1::int, 'data.edges'::regclass, NULL::text[])
 public.cft_entities('The blade is left of the root.'::text, 'data.edges'::regclass, NULL::text[], NULL::text[], false::boolean, NULL::text, false::boolean)
 public.cft_entities('The blade is left of the root.'::text, 'data.edges'::regclass, NULL::text[], '{root}'::text[], false::boolean, NULL::text, false::boolean)

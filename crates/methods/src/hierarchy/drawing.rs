@@ -1,9 +1,8 @@
 //! Writes a picture (picture.rs) as text, Mermaid, DOT or JSON.
 //!
-//! Names are bytes in the encoding of a PostgreSQL server. In all of these, bytes of ASCII are never part of another character, so escaping
-//! them alone is right; only where names are UTF-8, characters beyond ASCII that break lines or turn text around are shown by their number, too.
 //! A label that several entities of the picture have stands with the id behind it, except in JSON, which has the ids anyway.
 
+use super::escape::{Escape, of_dot, of_json, of_mermaid, of_mermaid_key, of_text};
 use super::picture::{Line, Node, Picture, What};
 use cftrag_core::Interruptible;
 use std::collections::{HashMap, HashSet};
@@ -73,14 +72,18 @@ impl Picture<'_> {
 
     /// For each node whether its name alone may mean another entity.
     fn alike(&self, work: &mut Interruptible<'_>) -> Vec<bool> {
-        let mut whose: HashMap<&[u8], Option<&[u8]>> = HashMap::new();
+        // A table that grows is copied, which cannot be interrupted.
+        let mut whose: HashMap<&[u8], Option<&[u8]>> = HashMap::with_capacity(self.nodes.len());
         for node in &self.nodes {
             work.step();
             let known = whose.entry(node.called()).or_insert(Some(node.id));
             *known = known.filter(|id| *id == node.id);
         }
-        let mut alike: Vec<bool> =
-            self.nodes.iter().map(|node| whose[node.called()].is_none()).collect();
+        let is_shared = |node: &Node<'_>| {
+            work.step();
+            whose[node.called()].is_none()
+        };
+        let mut alike: Vec<bool> = self.nodes.iter().map(is_shared).collect();
         let of_alike = self.nodes.iter().zip(&alike).filter(|(_, is_alike)| **is_alike);
         // A label may read as that of another with its id.
         let with_ids: HashSet<Vec<u8>> = of_alike.map(|(node, _)| with_id(node)).collect();
@@ -96,16 +99,13 @@ fn with_id(node: &Node<'_>) -> Vec<u8> {
     [node.called(), b" (", node.id, b")"].concat()
 }
 
-/// Characters as escapes write them: how many bytes of the name they are, and what stands for them.
-type Escape = Option<(usize, String)>;
-
 impl<E> Drawing<'_, '_, E> {
     fn put(&mut self, text: &str) -> Result<(), E> {
         (self.out)(text.as_bytes())
     }
 
-    /// Writes a name, with what `escape` says in place of the characters that its rest begins with. The rest before it is its second argument.
-    fn name(&mut self, name: &[u8], escape: fn(&[u8], &[u8], bool) -> Escape) -> Result<(), E> {
+    /// Writes a name, escaped.
+    fn name(&mut self, name: &[u8], escape: Escape) -> Result<(), E> {
         let (mut written, mut at) = (0, 0);
         while at < name.len() {
             let Some((bytes, shown)) = escape(&name[at..], &name[..at], self.is_utf8) else {
@@ -121,7 +121,7 @@ impl<E> Drawing<'_, '_, E> {
     }
 
     /// Writes what a node is called.
-    fn called(&mut self, n: usize, escape: fn(&[u8], &[u8], bool) -> Escape) -> Result<(), E> {
+    fn called(&mut self, n: usize, escape: Escape) -> Result<(), E> {
         let node = &self.picture.nodes[n];
         let name: &[u8] = if self.is_alike[n] { &with_id(node) } else { node.called() };
         self.name(name, escape)
@@ -164,7 +164,7 @@ impl<E> Drawing<'_, '_, E> {
         }
         match self.picture.more_trees {
             0 => Ok(()),
-            more => self.put(&format!("\n... and {more} more trees")),
+            more => self.put(&format!("\n{}", trees_left_out(more))),
         }
     }
 
@@ -194,20 +194,15 @@ impl<E> Drawing<'_, '_, E> {
             of.key(to)
         })?;
         if self.picture.more_trees > 0 {
-            self.put(&format!("\n    more[\"... and {} more trees\"]", self.picture.more_trees))?;
+            self.put(&format!("\n    more[\"{}\"]", trees_left_out(self.picture.more_trees)))?;
         }
         self.put("\n    classDef here stroke-width:4px")
     }
 
-    /// The id of a node in Mermaid, which has no quotes for it: letters and digits are as they are, any other byte is `_` and its number. It
-    /// begins with `n`, since words such as `end` are none.
+    /// The id of a node in Mermaid. It begins with `n`, since words such as `end` are none.
     fn key(&mut self, n: usize) -> Result<(), E> {
         self.put("n")?;
-        let of_key = |name: &[u8], _: &[u8], _| {
-            let byte = name[0];
-            if byte.is_ascii_alphanumeric() { None } else { Some((1, format!("_{byte:02x}"))) }
-        };
-        self.name(self.picture.nodes[n].id, of_key)
+        self.name(self.picture.nodes[n].id, of_mermaid_key)
     }
 
     fn dot(&mut self) -> Result<(), E> {
@@ -232,7 +227,7 @@ impl<E> Drawing<'_, '_, E> {
             of.put(";")
         })?;
         if self.picture.more_trees > 0 {
-            self.put(&format!("\n    label=\"... and {} more trees\";", self.picture.more_trees))?;
+            self.put(&format!("\n    label=\"{}\";", trees_left_out(self.picture.more_trees)))?;
         }
         self.put("\n}")
     }
@@ -249,8 +244,11 @@ impl<E> Drawing<'_, '_, E> {
         before: &str,
         mut write: impl FnMut(&mut Self, usize, (usize, usize)) -> Result<(), E>,
     ) -> Result<(), E> {
-        let mut left_out: HashMap<&[u8], (usize, usize)> = HashMap::new();
+        let mut left_out: HashMap<&[u8], (usize, usize)> =
+            HashMap::with_capacity(self.picture.nodes.len());
         for node in &self.picture.nodes {
+            // Looks for interrupts.
+            (self.out)(b"")?;
             let (more, more_above) = left_out.entry(node.id).or_default();
             (*more, *more_above) = (*more + node.more, *more_above + node.more_above);
         }
@@ -370,6 +368,10 @@ impl<E> Drawing<'_, '_, E> {
     }
 }
 
+fn trees_left_out(more: usize) -> String {
+    format!("... and {more} more tree{}", if more == 1 { "" } else { "s" })
+}
+
 /// What stands behind a node's name in a text.
 fn marks(node: &Node<'_>, what: What) -> String {
     let mut marks = String::new();
@@ -387,75 +389,4 @@ fn marks(node: &Node<'_>, what: What) -> String {
         marks.push_str(&format!(" ({} more above)", node.more_above));
     }
     marks
-}
-
-/// The character that a name begins with, if it would break a line, turn the text around it or be invisible: its bytes and its number.
-fn unseen(name: &[u8], is_utf8: bool) -> Option<(usize, u32)> {
-    match *name {
-        [byte @ (0..0x20 | 0x7f), ..] => Some((1, u32::from(byte))),
-        [0xC2, byte @ 0x80..=0x9F, ..] if is_utf8 => Some((2, u32::from(byte))),
-        [0xE2, 0x80, byte @ (0x8E | 0x8F | 0xA8..=0xAE), ..] if is_utf8 => {
-            Some((3, 0x2000 + u32::from(byte & 0x3F)))
-        }
-        [0xE2, 0x81, byte @ 0xA6..=0xA9, ..] if is_utf8 => {
-            Some((3, 0x2040 + u32::from(byte & 0x3F)))
-        }
-        _ => None,
-    }
-}
-
-/// Shows such a character behind what stands for a backslash.
-fn shown(backslash: &str, number: u32) -> String {
-    match number {
-        0x09 => format!("{backslash}t"),
-        0x0A => format!("{backslash}n"),
-        0x0D => format!("{backslash}r"),
-        0..0x80 => format!("{backslash}x{number:02x}"),
-        _ => format!("{backslash}u{number:04x}"),
-    }
-}
-
-fn of_text(name: &[u8], _: &[u8], is_utf8: bool) -> Escape {
-    unseen(name, is_utf8).map(|(bytes, number)| (bytes, shown("\\", number)))
-}
-
-fn of_dot(name: &[u8], _: &[u8], is_utf8: bool) -> Escape {
-    let fixed = |text: &str| Some((1, text.to_owned()));
-    match name[0] {
-        b'"' => fixed("\\\""),
-        b'\\' => fixed("\\\\"),
-        // Graphviz reads entities of HTML in labels.
-        b'&' => fixed("&amp;"),
-        b'\n' => fixed("\\n"),
-        _ => unseen(name, is_utf8).map(|(bytes, number)| (bytes, shown("\\\\", number))),
-    }
-}
-
-/// Mermaid reads labels as Markdown, even in quotes, and has `#65;` for any character. Those that mean nothing anywhere are as they are.
-fn of_mermaid(name: &[u8], before: &[u8], is_utf8: bool) -> Escape {
-    match name[0] {
-        b'\n' => return Some((1, "<br/>".to_owned())),
-        b' ' | b',' | b'\'' | b'(' | b')' | b'?' | b'=' => return None,
-        // At the start `- ` is a list, as `1. ` is.
-        b'-' if !before.is_empty() => return None,
-        b'.' if before.last().is_some_and(|byte| !byte.is_ascii_digit()) => return None,
-        _ => (),
-    }
-    if let Some((bytes, number)) = unseen(name, is_utf8) {
-        return Some((bytes, shown("#92;", number)));
-    }
-    name[0].is_ascii_punctuation().then(|| (1, format!("#{};", name[0])))
-}
-
-fn of_json(name: &[u8], _: &[u8], _: bool) -> Escape {
-    let text = match name[0] {
-        b'"' => "\\\"".to_owned(),
-        b'\\' => "\\\\".to_owned(),
-        b'\n' => "\\n".to_owned(),
-        b'\t' => "\\t".to_owned(),
-        b'\r' => "\\r".to_owned(),
-        byte @ 0..0x20 => format!("\\u{byte:04x}"),
-        _ => return None,
-    };
-    Some((1, text))
 }

@@ -31,11 +31,12 @@
 //!
 //! Self-edges are ignored. Parallel edges count as one, with their weights added.
 //!
-//! Apart from this, picture.rs and drawing.rs draw the surroundings of an entity in a hierarchy that is there.
+//! Apart from this, picture.rs, drawing.rs and escape.rs draw the surroundings of an entity in a hierarchy that is there.
 
 mod compress;
 mod drawing;
 mod encoding;
+mod escape;
 mod merge;
 mod network;
 mod picture;
