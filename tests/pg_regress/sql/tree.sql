@@ -75,6 +75,7 @@ CREATE FUNCTION differing(up int, down int) RETURNS TABLE(entities bigint, nodes
     SELECT (SELECT count(*) FROM names), (SELECT count(*) FROM a), (SELECT count(*) FROM c),
            (SELECT count(*) FROM ((TABLE a EXCEPT ALL TABLE b) UNION ALL (TABLE b EXCEPT ALL TABLE a)) AS z) + (SELECT count(*) FROM ((TABLE c EXCEPT ALL TABLE d) UNION ALL (TABLE d EXCEPT ALL TABLE c)) AS z),
            (SELECT count(*) FROM ours WHERE again AND NOT EXISTS (SELECT FROM a WHERE a.name = ours.name AND a.tree IS NOT DISTINCT FROM ours.tree AND a.child = ours.child)) $$;
+SET jit = off;
 SELECT setseed(0.42);
 INSERT INTO drawn SELECT CASE WHEN random() < 0.4 THEN NULL ELSE chr(65 + (random() * 1.99)::int) END, 'n' || (random() * 40)::int, 'n' || (random() * 40)::int FROM generate_series(1, 110);
 SELECT oracle.build('drawn');

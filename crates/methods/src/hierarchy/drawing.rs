@@ -2,7 +2,7 @@
 //!
 //! A label that several entities of the picture have stands with the id behind it, except in JSON, which has the ids anyway.
 
-use super::escape::{Escape, of_dot, of_json, of_mermaid, of_mermaid_key, of_text};
+use super::escape::{Escape, of_dot, of_dot_key, of_json, of_mermaid, of_mermaid_key, of_text};
 use super::picture::{Line, Node, Picture, What};
 use cftrag_core::Interruptible;
 use std::collections::{HashMap, HashSet};
@@ -208,7 +208,7 @@ impl<E> Drawing<'_, '_, E> {
     fn dot(&mut self) -> Result<(), E> {
         self.put("digraph {\n    node [shape=box];")?;
         self.graph("\n    ", |of, n, more| {
-            of.quoted(of.picture.nodes[n].id)?;
+            of.quoted(of.picture.nodes[n].id, of_dot_key)?;
             of.put(" [label=\"")?;
             of.called(n, of_dot)?;
             of.left_out(more, "\\n")?;
@@ -216,12 +216,12 @@ impl<E> Drawing<'_, '_, E> {
         })?;
         self.edges(|of, from, to, tree| {
             of.put("\n    ")?;
-            of.quoted(of.picture.nodes[from].id)?;
+            of.quoted(of.picture.nodes[from].id, of_dot_key)?;
             of.put(" -> ")?;
-            of.quoted(of.picture.nodes[to].id)?;
+            of.quoted(of.picture.nodes[to].id, of_dot_key)?;
             if let Some(tree) = tree {
                 of.put(" [label=")?;
-                of.quoted(tree)?;
+                of.quoted(tree, of_dot)?;
                 of.put("]")?;
             }
             of.put(";")
@@ -232,9 +232,9 @@ impl<E> Drawing<'_, '_, E> {
         self.put("\n}")
     }
 
-    fn quoted(&mut self, name: &[u8]) -> Result<(), E> {
+    fn quoted(&mut self, name: &[u8], escape: Escape) -> Result<(), E> {
         self.put("\"")?;
-        self.name(name, of_dot)?;
+        self.name(name, escape)?;
         self.put("\"")
     }
 
@@ -295,10 +295,10 @@ impl<E> Drawing<'_, '_, E> {
     fn json(&mut self) -> Result<(), E> {
         let here = &self.picture.nodes[0];
         self.put("{\"entity\": ")?;
-        self.string(here.id)?;
+        self.quoted(here.id, of_json)?;
         if let Some(label) = here.label {
             self.put(", \"label\": ")?;
-            self.string(label)?;
+            self.quoted(label, of_json)?;
         }
         self.put(", \"trees\": [")?;
         // How many lists of children are open, and whether the last thing in them is an entity.
@@ -316,7 +316,7 @@ impl<E> Drawing<'_, '_, E> {
             if tree != Some(node.tree) {
                 self.put(if tree.is_none() { "{\"tree\": " } else { "]}, {\"tree\": " })?;
                 match self.picture.trees[node.tree] {
-                    Some(name) => self.string(name)?,
+                    Some(name) => self.quoted(name, of_json)?,
                     None => self.put("null")?,
                 }
                 self.put(", \"tops\": [")?;
@@ -339,10 +339,10 @@ impl<E> Drawing<'_, '_, E> {
     /// Writes an entity; whether its children are to follow.
     fn object(&mut self, node: &Node<'_>, what: What) -> Result<bool, E> {
         self.put("{\"entity\": ")?;
-        self.string(node.id)?;
+        self.quoted(node.id, of_json)?;
         if let Some(label) = node.label {
             self.put(", \"label\": ")?;
-            self.string(label)?;
+            self.quoted(label, of_json)?;
         }
         if node.is_here() {
             self.put(", \"here\": true")?;
@@ -359,12 +359,6 @@ impl<E> Drawing<'_, '_, E> {
         }
         self.put(", \"children\": [")?;
         Ok(true)
-    }
-
-    fn string(&mut self, text: &[u8]) -> Result<(), E> {
-        self.put("\"")?;
-        self.name(text, of_json)?;
-        self.put("\"")
     }
 }
 

@@ -142,7 +142,7 @@ fn names_are_escaped_for_each_format() {
     let odd = "a\"b\\c\n<d>&`1. #é\u{1}\u{202e}";
     let of = picture(vec![node(odd, None, Some(0), &[])]);
     assert_eq!(drawn(&of, Format::Text), "a\"b\\c\\n<d>&`1. #é\\x01\\u202e (here)");
-    let dot = r#""a\"b\\c\n<d>&amp;`1. #é\\x01\\u202e" [label="#;
+    let dot = r#""a\"b\\c\n<d>&`1. #é\\x01\\u202e" [label="a\"b\\c\n<d>&amp;`1. #é\\x01\\u202e""#;
     assert!(drawn(&of, Format::Dot).contains(dot), "{}", drawn(&of, Format::Dot));
     let mermaid = "[\"a#34;b#92;c<br/>#60;d#62;#38;#96;1#46; #35;é#92;x01#92;u202e\"]:::here";
     assert!(drawn(&of, Format::Mermaid).contains(mermaid), "{}", drawn(&of, Format::Mermaid));
@@ -177,7 +177,7 @@ prop_compose! {
     ) -> (Vec<(String, Option<String>)>, BTreeSet<(usize, usize)>) {
         let tie = |(n, (to, is_up)): (usize, &(prop::sample::Index, bool))| {
             let to = to.index(n.max(1));
-            (n > 0).then(|| if *is_up { (n, to) } else { (to, n) })
+            (n > 0).then_some(if *is_up { (n, to) } else { (to, n) })
         };
         let mut edges: BTreeSet<(usize, usize)> = tied.iter().enumerate().filter_map(tie).collect();
         let n = names.len();

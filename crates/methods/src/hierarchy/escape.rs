@@ -52,6 +52,11 @@ pub(super) fn of_dot(name: &[u8], _: &[u8], is_utf8: bool) -> Escaped {
     }
 }
 
+/// A key is no label: it has no entities.
+pub(super) fn of_dot_key(name: &[u8], before: &[u8], is_utf8: bool) -> Escaped {
+    if name[0] == b'&' { None } else { of_dot(name, before, is_utf8) }
+}
+
 /// Mermaid reads labels as Markdown, even in quotes, and has `#65;` for any character. Those that mean nothing anywhere are as they are.
 pub(super) fn of_mermaid(name: &[u8], before: &[u8], is_utf8: bool) -> Escaped {
     match name[0] {
