@@ -43,6 +43,9 @@ pub enum Temperature {
     Sort,
 }
 
+/// `cftrag.budget`: the tokens of a prompt; 0: no limit.
+static BUDGET: GucSetting<i32> = GucSetting::<i32>::new(4000);
+
 /// `cftrag.template`: the format of cft_context_text; empty: the built-in words.
 pub static TEMPLATE: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c""));
 
@@ -122,6 +125,11 @@ pub fn document_template() -> Option<CString> {
     DOCUMENT_TEMPLATE.get().filter(|text| !text.is_empty())
 }
 
+/// `cftrag.budget`, unless it is 0.
+pub fn budget() -> Option<i32> {
+    Some(BUDGET.get()).filter(|budget| *budget > 0)
+}
+
 /// `cftrag.build_in_place_limit` in bytes.
 pub fn in_place_bytes() -> u64 {
     BUILD_IN_PLACE_LIMIT.get() as u64 * 1024
@@ -160,6 +168,16 @@ pub fn define() {
         i32::MAX,
         GucContext::Suset,
         GucFlags::UNIT_KB,
+    );
+    GucRegistry::define_int_guc(
+        c"cftrag.budget",
+        c"Sets the most tokens of what cft_retrieve and cft_prompt return, where a call does not say it.",
+        c"What does not fit is shortened or left out. 0 means no limit.",
+        &BUDGET,
+        0,
+        i32::MAX,
+        GucContext::Userset,
+        GucFlags::default(),
     );
     GucRegistry::define_int_guc(
         c"cftrag.owner_share",

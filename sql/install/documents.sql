@@ -104,11 +104,11 @@ COMMENT ON FUNCTION cftrag_internal.cft_set_columns(regclass, regclass, regproce
 CREATE FUNCTION cft_attach_documents(documents regclass, id name DEFAULT 'id', body name DEFAULT 'body', embedding name DEFAULT 'embedding',
     entity name DEFAULT NULL, tokens name DEFAULT NULL,
     mapping regclass DEFAULT NULL, mapping_entity name DEFAULT 'entity', mapping_document name DEFAULT 'document_id', metadata name DEFAULT NULL, search name DEFAULT NULL,
-    columns text[] DEFAULT NULL, sort name DEFAULT NULL)
+    columns text[] DEFAULT NULL, sort name DEFAULT NULL, show text[] DEFAULT NULL)
 RETURNS void LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000
 AS 'MODULE_PATHNAME', 'cft_attach_documents_wrapper';
-COMMENT ON FUNCTION cft_attach_documents(regclass, name, name, name, name, name, regclass, name, name, name, name, text[], name) IS
-'says which columns of a table hold documents, and how they belong to entities: by a column, or by a mapping table; owner only. columns: those that filters may name, beside the metadata. sort: the order of documents about one entity';
+COMMENT ON FUNCTION cft_attach_documents(regclass, name, name, name, name, name, regclass, name, name, name, name, text[], name, text[]) IS
+'says which columns of a table hold documents, and how they belong to entities: by a column, or by a mapping table; owner only. columns: those that filters may name, beside the metadata. sort: the order of documents about one entity. show: columns that a prompt shows beside the text';
 
 CREATE FUNCTION cftrag_internal.cft_detach_documents(documents regclass)
 RETURNS void LANGUAGE c VOLATILE STRICT COST 1000 SET search_path = pg_catalog, pg_temp

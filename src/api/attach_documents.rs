@@ -15,11 +15,11 @@ use crate::retrieve::attach::{NewDocuments, NewMapping};
 use crate::serve::plans::with_safe_path;
 use pgrx::prelude::*;
 
-/// Columns that filters may name of which one, at least, is not there: more than a table can have.
+/// Columns that are named of which one, at least, is not there: more than a table can have.
 const MOST_COLUMNS: usize = pg_sys::MaxHeapAttributeNumber as usize + 1;
 
 /// `cft_attach_documents(documents regclass, id name, body name, embedding name, entity name, tokens name, mapping regclass, mapping_entity name,
-/// mapping_document name, metadata name, search name, columns text[], sort name) -> void`
+/// mapping_document name, metadata name, search name, columns text[], sort name, show text[]) -> void`
 ///
 /// Registers the columns of a table of documents, and those of its mapping to entities. Idempotent; replaces what was registered before. Errors: 22004
 /// (no table or column), 22023 (an entity and a mapping), 42701 (a column twice), 42P01 (no such table), 42501 (not the owner), 42P16 (a temporary
@@ -32,7 +32,9 @@ fn cft_attach_documents(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let missing = || error::null_arguments("documents, id, body and embedding");
     let needed = |n| name(&call, n).ok_or_else(missing);
     let mapping = |table| Ok(NewMapping { table, entity: needed(7)?, document: needed(8)? });
-    let columns = call.names(11)?.unwrap_or_default().into_iter().take(MOST_COLUMNS);
+    let columns = |n| -> Fallible<Vec<String>> {
+        Ok(call.names(n)?.unwrap_or_default().into_iter().take(MOST_COLUMNS).map(cut).collect()) // bounded: MOST_COLUMNS
+    };
     let wanted = NewDocuments {
         table: call.oid(0).ok_or_else(missing)?,
         id: needed(1)?,
@@ -43,7 +45,8 @@ fn cft_attach_documents(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         metadata: name(&call, 9),
         search: name(&call, 10),
         sort: name(&call, 12),
-        filtered: columns.map(cut).collect(), // bounded: MOST_COLUMNS
+        filtered: columns(11)?,
+        show: columns(13)?,
         mapping: call.oid(6).map(mapping).transpose()?,
     };
     with_safe_path(|| wanted.attach(Functions::beside(call.function())))

@@ -12,7 +12,7 @@ use crate::error::Fallible;
 use crate::pg::encoding;
 use crate::retrieve::documents::Wanted;
 use crate::retrieve::found::Found;
-use crate::retrieve::search::{By, How, Search};
+use crate::retrieve::search::{By, How, Order, Search};
 use crate::retrieve::{search, words};
 use pgrx::prelude::*;
 
@@ -34,6 +34,7 @@ fn cft_nearest_documents(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         within: call.arg(3),
         filter: call.arg(5),
         budget: None,
+        shows: false,
     };
     let Some(of) = Documents::of(Functions::beside(call.function()), call.oid(4), true)? else { return Ok(()) };
     wanted.condition(&of)?;
@@ -56,6 +57,7 @@ fn cft_nearest_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         within: call.arg(3),
         filter: call.arg(5),
         budget: None,
+        shows: false,
     };
     let k = k(&call)?;
     if wanted.embedding.is_none() {
@@ -92,7 +94,7 @@ fn cft_search_statement(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<Vec
     let by = call.text(1).unwrap_or_default();
     let filter = call.arg(3).map(|filter| Condition::of(filter, &of, OF_SEARCHES)).transpose()?;
     let filter = filter.as_ref().map(|filter| filter.sql.as_str());
-    let search = Search { by: By::Nearest, k: 5, within: call.is_true(2), filter, how: How::First };
+    let search = Search { by: By::Nearest, k: 5, within: call.is_true(2), filter, how: How::First, shows: false };
     let sql = match by {
         b"nearest" => search.statement(&of),
         b"nearest with ties" => Search { how: How::Ties, ..search }.statement(&of),
@@ -101,8 +103,8 @@ fn cft_search_statement(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<Vec
             let compared = words::compared(&of)?;
             Search { by: By::Words(&compared.value), how: How::Ties, ..search }.statement(&of)
         }
-        b"about" => search::about(&of, false, filter),
-        b"about by distance" => search::about(&of, true, filter),
+        b"about" => search::about(&of, false, filter, Order::All),
+        b"about by distance" => search::about(&of, true, filter, Order::All),
         b"centroid" => search.centroid(&of),
         other => return Err(error::no_such_search(other)),
     };

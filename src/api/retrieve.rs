@@ -15,26 +15,28 @@ use crate::error;
 use crate::error::Fallible;
 use crate::guc;
 use crate::guc::Match;
+use crate::retrieve::about::Among;
 use crate::retrieve::documents::Wanted;
-use crate::retrieve::gather::{Asked, Line, Mode, gather};
+use crate::retrieve::gather::{Asked, Gathered, Line, Mode, gather};
 use crate::retrieve::resolve;
 use crate::serve::answer::{reads_as_array, refuse_array};
 use crate::serve::asked::{Reach, matching};
 use cftrag_methods::retrieve::budget::Source;
+use cftrag_methods::retrieve::prompt;
 use cftrag_methods::retrieve::prompt::Parts;
 use pgrx::prelude::*;
 use pgrx::{Internal, check_for_interrupts};
 use std::ffi::CStr;
 
 /// `cft_retrieve(question text, embedding vector, k int, chunks int, up int, down int, budget int, mode text, edges regclass, trees text[], within text[],
-/// documents regclass, filter jsonb, match text, narrow boolean) -> table(source, entity, document_id, rank, distance, text, tokens, why)`: see
+/// documents regclass, filter jsonb, match text, narrow boolean) -> table(source, entity, document_id, rank, distance, text, tokens, why, path)`: see
 /// retrieve/gather.rs. Errors: 22004 (up or down is NULL, or k without a budget), 22023.
 #[pg_extern(sql = false)]
 fn cft_retrieve(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
-    for line in gather(&asked(&call, 13)?)? {
+    for line in gather(&asked(&call, 13)?)?.lines {
         check_for_interrupts!();
         let source: &[u8] = match line.source {
             Source::Hierarchy => b"hierarchy",
@@ -43,6 +45,7 @@ fn cft_retrieve(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         };
         let text = |text: &Option<Vec<u8>>| text.as_deref().map_or(Ok(pg_sys::Datum::null()), text_value);
         let (entity, document, body) = (text(&line.entity)?, text(&line.document)?, text(&line.text)?);
+        let path = text(&line.path)?;
         let distance = line.distance.map_or(pg_sys::Datum::null(), float);
         let mut values = [
             text_value(source)?,
@@ -53,12 +56,13 @@ fn cft_retrieve(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
             body,
             pg_sys::Datum::from(line.tokens),
             text_value(&line.why)?,
+            path,
         ];
         let (no_entity, no_document) = (line.entity.is_none(), line.document.is_none());
-        let mut nulls =
-            [false, no_entity, no_document, false, line.distance.is_none(), line.text.is_none(), false, false];
+        let (no_distance, no_text, no_path) = (line.distance.is_none(), line.text.is_none(), line.path.is_none());
+        let mut nulls = [false, no_entity, no_document, false, no_distance, no_text, false, false, no_path];
         rows.add(&mut values, &mut nulls);
-        for n in [0, 1, 2, 5, 7].into_iter().filter(|&n| !nulls[n]) {
+        for n in [0, 1, 2, 5, 7, 8].into_iter().filter(|&n| !nulls[n]) {
             // SAFETY: made above, copied into the row.
             unsafe { pg_sys::pfree(values[n].cast_mut_ptr()) };
         }
@@ -70,7 +74,8 @@ fn cft_retrieve(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 fn asked(call: &Call, matched: usize) -> Fallible<Asked> {
     let (Some(up), Some(down)) = (call.int(4), call.int(5)) else { return Err(error::null_arguments("up and down")) };
     // No limit but the budget: each document takes a token at least.
-    let k = call.int(2).or(call.int(6)).ok_or_else(|| error::null_argument("k"))?;
+    let budget = call.int(6).or_else(guc::budget);
+    let k = call.int(2).or(budget).ok_or_else(|| error::null_argument("k"))?;
     Ok(Asked {
         function: call.function(),
         question: call.arg(0),
@@ -81,7 +86,8 @@ fn asked(call: &Call, matched: usize) -> Fallible<Asked> {
             trees: call.arg(9),
             within: call.arg(10),
             filter: call.arg(matched - 1),
-            budget: call.int(6),
+            budget,
+            shows: true,
         },
         k,
         chunks: call.int(3),
@@ -103,13 +109,14 @@ fn cft_prompt(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
     let call = unsafe { Call::new(fcinfo) };
     let [of_prompt, of_document] = [guc::prompt_template(), guc::document_template()];
     let template = |n, setting| call.text(n).or(Option::as_deref(setting).map(CStr::to_bytes));
-    let document = template(16, &of_document).filter(|text| !text.is_empty()).unwrap_or(b"[{number}] {text}");
-    let document = Format::parse(document, &format::DOCUMENT)?;
+    let document = template(16, &of_document).filter(|text| !text.is_empty());
+    let document = document.map(|document| Format::parse(document, &format::DOCUMENT)).transpose()?;
     let template = template(12, &of_prompt).map(|template| Format::parse(template, &format::PROMPT)).transpose()?;
-    let lines = gather(&asked(&call, 14)?)?;
+    let asked = asked(&call, 14)?;
+    let Gathered { lines, left_out } = gather(&asked)?;
     let Some(question) = call.text(0) else { return Ok(Internal::from(None)) };
     let (mut parts, mut room, mut number) = (Parts::default(), Room::new(), 0);
-    for Line { source, document: id, entity, text, .. } in lines {
+    for Line { source, document: id, entity, text, path, place, shown, .. } in lines {
         let text = text.unwrap_or_default();
         let mut out = Bytes::default();
         if source == Source::Hierarchy {
@@ -118,8 +125,16 @@ fn cft_prompt(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
             continue;
         }
         number += 1;
-        let (id, entity) = (id.unwrap_or_default(), entity.unwrap_or_default());
-        document.write(&[number.to_string().as_bytes(), &id, &entity, &text], &mut out)?;
+        let [id, entity, path, place, shown] = [id, entity, path, place, shown].map(Option::unwrap_or_default);
+        let number = number.to_string();
+        match &document {
+            Some(document) => document.write(&[number.as_bytes(), &id, &entity, &text, &path, &shown], &mut out)?,
+            None => {
+                let pieces = prompt::document(number.as_bytes(), &place, &shown, &text);
+                out.room(pieces.iter().map(|piece| piece.len()).sum())?;
+                pieces.into_iter().for_each(|piece| out.0.extend_from_slice(piece));
+            }
+        }
         room.take(2 * out.0.len())?;
         parts.add(source, &out.0);
     }
@@ -127,7 +142,9 @@ fn cft_prompt(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
     match template {
         Some(format) => format.write(&[question, &parts.documents, &parts.hierarchy, &parts.chunks], &mut out)?,
         None => {
-            for piece in parts.pieces(question) {
+            let left_out =
+                asked.wanted.budget.and_then(|budget| prompt::left_out(left_out, budget)).unwrap_or_default();
+            for piece in parts.pieces(left_out.as_bytes(), question) {
                 out.room(piece.len())?;
                 out.0.extend_from_slice(piece);
             }
@@ -154,6 +171,7 @@ fn cft_resolve(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
             within: call.arg(5),
             filter: None,
             budget: None,
+            shows: false,
         },
         k: usize::try_from(k).map_err(|_| error::negative("k", k))?,
         documents: call.oid(6),
@@ -202,10 +220,12 @@ fn chunks(call: &Call, names: Option<Vec<&[u8]>>) -> Fallible<()> {
         within: None,
         filter: None,
         budget: None,
+        shows: false,
     };
     let Some(documents) = Documents::of(Functions::beside(call.function()), call.oid(6), true)? else { return Ok(()) };
     let reach = Reach { trees: wanted.trees, ..Reach::levels(up, down) };
-    let found = wanted.about_all(call.function(), &documents, &names, reach, None, &[])?;
+    let among = Among { reach, most: None, words: None, others: &[] };
+    let found = wanted.about_all(call.function(), &documents, &names, &among)?;
     for one in found {
         check_for_interrupts!();
         let text = |text: Option<&[u8]>| text.map_or(Ok(pg_sys::Datum::null()), text_value);

@@ -168,6 +168,7 @@ fn wanted(call: &Call) -> Wanted {
         within: None,
         filter: None,
         budget: None,
+        shows: false,
     }
 }
 

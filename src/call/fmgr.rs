@@ -231,10 +231,19 @@ pub fn json_text<'c>(value: pg_sys::Datum) -> &'c [u8] {
     }
 }
 
-/// How many characters these bytes are, in the server's encoding.
-pub fn characters(text: &[u8]) -> usize {
-    // SAFETY: reads that many bytes.
-    unsafe { pg_sys::pg_mbstrlen_with_len(text.as_ptr().cast(), text.len() as i32) as usize }
+/// The first `part` of `whole` equal parts of a text, up to the end of a word if there is one near.
+pub fn beginning(text: &[u8], part: usize, whole: usize) -> &[u8] {
+    /// Bytes from a word's end.
+    const NEAR: usize = 64;
+    let most = (text.len() as u128 * part as u128 / whole.max(1) as u128) as usize;
+    if most >= text.len() {
+        return text;
+    }
+    // SAFETY: reads that many bytes. A text has less than a gigabyte.
+    let end = unsafe { pg_sys::pg_mbcliplen(text.as_ptr().cast(), text.len() as i32, most as i32) } as usize;
+    let near = end.saturating_sub(NEAR)..=end;
+    let word = text[near.clone()].iter().rposition(u8::is_ascii_whitespace).map_or(end, |at| near.start() + at);
+    text[..word].trim_ascii_end()
 }
 
 /// A text value of those bytes, palloc'd.

@@ -22,8 +22,9 @@ pub const SENTENCE: [&str; 5] = ["entity", "tree", "relation", "relatives", "cou
 /// Placeholders of a prompt: the texts of the rows of cft_retrieve, one per line.
 pub const PROMPT: [&str; 4] = ["question", "documents", "hierarchy", "chunks"];
 
-/// Placeholders of a document in a prompt: its place in the list, its id, the entity that it is about, its text.
-pub const DOCUMENT: [&str; 4] = ["number", "id", "entity", "text"];
+/// Placeholders of a document in a prompt: its place in the list, its id, the entity that it is about, its text, the path to that entity, and the columns
+/// that are to be shown.
+pub const DOCUMENT: [&str; 6] = ["number", "id", "entity", "text", "path", "columns"];
 
 /// Bytes of the longest format.
 const LONGEST: usize = 64 * 1024;
@@ -110,7 +111,7 @@ pub fn define() {
         (
             c"cftrag.document_template",
             c"Sets the format of a document in cft_prompt.",
-            c"An empty value means its number and its text. Placeholders: {number} {id} {entity} {text}; {{ and }} are braces.",
+            c"An empty value means its number, path, columns and text. Placeholders: {number} {id} {entity} {path} {columns} {text}; {{ and }} are braces.",
             &DOCUMENT_TEMPLATE,
             document,
         ),

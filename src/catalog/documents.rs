@@ -8,7 +8,7 @@
 
 use crate::catalog::columns::collation_name;
 use crate::catalog::edges_table::EdgesTable;
-use crate::catalog::name::{display_identifier, display_name, full_name, quote};
+use crate::catalog::name::{display_identifier, display_name, full_name, literal, quote};
 use crate::catalog::privileges::{is_readable, require_readable};
 use crate::catalog::registered::{Kind, Registered};
 use crate::catalog::registration::Functions;
@@ -111,6 +111,8 @@ pub struct Documents {
     pub sort: Option<DocumentColumn>,
     /// Columns that filters may name.
     pub columns: Vec<DocumentColumn>,
+    /// Columns that a prompt shows beside the text.
+    pub show: Vec<DocumentColumn>,
     pub mapping: Option<Mapping>,
     pub distance: Distance,
 }
@@ -221,6 +223,18 @@ impl Documents {
         if self.has_entities() { Ok(()) } else { Err(error::documents_without_entities(&self.shown)) }
     }
 
+    /// The columns that a prompt shows of the row `alias`, as SQL: "price: 30, updated_at: 2026-01-31", without those that are NULL.
+    pub fn shown_of(&self, alias: &str) -> String {
+        if self.show.is_empty() {
+            return "NULL::pg_catalog.text".into();
+        }
+        let one = |column: &DocumentColumn| {
+            let name = literal(&format!("{}: ", column.name));
+            format!(", {name} OPERATOR(pg_catalog.||) {}", column.as_text(&column.of_row(alias)))
+        };
+        format!("NULLIF(pg_catalog.concat_ws(', '{}), '')", self.show.iter().map(one).collect::<String>())
+    }
+
     /// About how many documents there are, as the planner counts; 0 if that is not known, of a view for example.
     pub fn rows(&self) -> Fallible<i64> {
         let table = EdgesTable::open(self.oid)?;
@@ -293,7 +307,8 @@ fn read(oid: pg_sys::Oid, functions: Functions) -> Fallible<Documents> {
     let (entity, tokens) = (column("entity"), column("tokens"));
     let (metadata, search) = (column("metadata"), column("search"));
     let sort = column("sort");
-    let columns = (1..).map_while(|n| column(&format!("column{n}"))).collect(); // bounded: a trigger's arguments
+    let numbered = |role| (1..).map_while(|n| column(&format!("{role}{n}"))).collect(); // bounded: a trigger's arguments
+    let (columns, show) = (numbered("column"), numbered("show"));
     let mapping = belonging(oid, functions, Kind::Mapping, |table, said| {
         let column = |role: &str| said.column(role).and_then(|name| DocumentColumn::of(table, name));
         Some(Mapping {
@@ -317,6 +332,7 @@ fn read(oid: pg_sys::Oid, functions: Functions) -> Fallible<Documents> {
         search,
         sort,
         columns,
+        show,
         mapping,
         distance,
     })

@@ -14,6 +14,11 @@ pub fn quote(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
+/// A text as SQL, whatever standard_conforming_strings is.
+pub fn literal(text: &str) -> String {
+    format!("E'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
+}
+
 pub fn qualified_name(schema: pg_sys::Oid, name: &str) -> String {
     format!("{}.{}", schema_name(schema), quote(name))
 }

@@ -103,6 +103,27 @@ pub fn each_prefix(
     })
 }
 
+/// Calls `each` with each entity that is there, its first tree, and the entities on the path to it with what they are called. The path of an entity with more than
+/// `levels` levels above it is that entity.
+pub fn first_paths(
+    walker: &Walker,
+    entities: &[&[u8]],
+    levels: i32,
+    mut each: impl FnMut(&[u8], Option<&[u8]>, &[(&[u8], &[u8])]) -> Fallible<()>,
+) -> Fallible<()> {
+    let mut last = None;
+    each_place(walker, entities, levels, |places, place, under, called| {
+        if last.replace(place.entity) == Some(place.entity) {
+            return Ok(());
+        }
+        let ends = place.above.iter().all(|above| above.depth < levels);
+        let path = if ends { places.path(place, under) } else { vec![place.entity] };
+        let name = |id| places.names.get(id);
+        let both = |id: &NameId| (name(*id), called.get(id).map_or(name(*id), Vec::as_slice));
+        each(name(place.entity), place.tree.map(name), &path.iter().map(both).collect::<Vec<_>>())
+    })
+}
+
 /// `cft_path_prefix(entity text, edges regclass, trees text[], separator text) -> text`: the prefix in the entity's
 /// first tree, of all or of these; NULL if it is in none.
 #[pg_extern(sql = false)]

@@ -4,13 +4,18 @@ use crate::call::fmgr::{array_of_values, text_array};
 use crate::call::work_memory::{Room, list};
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::documents::Documents;
+use crate::catalog::filter::Condition;
 use crate::error::Fallible;
 use crate::methods::breadth_first::{named, push};
 use crate::pg::interrupt::check_interrupts;
 use crate::retrieve::documents::{Wanted, check_embedding};
 use crate::retrieve::found::Found;
+use crate::retrieve::search;
+use crate::retrieve::search::Order;
+use crate::retrieve::words::Weighed;
 use crate::serve::answer;
 use crate::serve::asked::Reach;
+use crate::serve::plans::Planning;
 use crate::serve::sink::{Relative, Sink};
 use crate::serve::within;
 use crate::serve::within::Within;
@@ -47,6 +52,19 @@ pub struct About {
     pub body: Option<Vec<u8>>,
     pub tokens: i32,
     pub distance: Option<f64>,
+    /// The columns that are shown beside the text.
+    pub shown: Option<Vec<u8>>,
+}
+
+/// Which documents about entities and their relatives are wanted.
+#[derive(Clone, Copy)]
+pub struct Among<'a> {
+    pub reach: Reach,
+    /// At most so many: then those with most of the words are first, too, and the entities take turns.
+    pub most: Option<usize>,
+    pub words: Option<&'a Weighed>,
+    /// None of these.
+    pub others: &'a [Key],
 }
 
 /// A document's id and text.
@@ -67,21 +85,20 @@ struct Places {
 }
 
 /// The columns of the search's result.
-const COLUMNS: [pg_sys::Oid; 5] =
-    [pg_sys::INT4OID, pg_sys::TEXTOID, pg_sys::TEXTOID, pg_sys::INT4OID, pg_sys::FLOAT8OID];
+const COLUMNS: [pg_sys::Oid; 6] =
+    [pg_sys::INT4OID, pg_sys::TEXTOID, pg_sys::TEXTOID, pg_sys::INT4OID, pg_sys::FLOAT8OID, pg_sys::TEXTOID];
 
 impl Wanted {
-    /// The documents about these distinct entities and their relatives: by depth, then by distance; at most so many, and none of `others`. Errors:
+    /// The documents about these distinct entities and their relatives: by depth, then by distance. Errors:
     /// 55000 (no entities attached), those of cft_context and of [`Wanted::condition`]; 53400, 53200 (memory).
     pub fn about_all(
         &self,
         function: pg_sys::Oid,
         documents: &Documents,
         names: &[&[u8]],
-        reach: Reach,
-        most: Option<usize>,
-        others: &[Key],
+        among: &Among<'_>,
     ) -> Fallible<Vec<About>> {
+        let Among { reach, most, others, words } = *among;
         self.condition(documents)?;
         documents.require_entities()?;
         if let Some(embedding) = self.embedding {
@@ -103,10 +120,9 @@ impl Wanted {
             }
             let wanted = most.map(|most| (most + others.len() + seen.len()) as i64);
             let mut found = Found::of(&COLUMNS);
-            self.about(documents, arrays(&places.names, some, &mut room)?, wanted, &mut found)?;
+            self.about(documents, arrays(&places.names, some, &mut room)?, wanted, words, &mut found)?;
             found.each(|row| {
-                let tokens = row.int(3).unwrap_or_default();
-                let body = if self.reads(tokens) { row.copy(2, &mut room)? } else { None };
+                let (body, tokens) = self.body(row, 2, &mut room)?;
                 let key: Key = (row.copy(1, &mut room)?, body);
                 let is_enough = most.is_some_and(|most| all.len() >= most);
                 if is_enough || others.contains(&key) || seen.contains(&key) {
@@ -124,6 +140,7 @@ impl Wanted {
                     body: key.1.clone(),
                     tokens,
                     distance: row.float(4),
+                    shown: row.copy(5, &mut room)?,
                 });
                 // Only what comes later has to know it.
                 if some.len() < places.all.len() {
@@ -133,6 +150,34 @@ impl Wanted {
             })?;
         }
         Ok(all)
+    }
+
+    /// Finds the documents about entities, at most so many: the number of the entity, id, body, tokens, distance.
+    fn about(
+        &self,
+        of: &Documents,
+        [names, depths, places]: [pg_sys::Datum; 3],
+        most: Option<i64>,
+        words: Option<&Weighed>,
+        found: &mut Found,
+    ) -> Fallible<()> {
+        let filter = self.condition(of)?;
+        let condition = filter.as_ref().map(|filter| filter.sql.as_str());
+        let order = if most.is_some() { Order::Turns(words.map(Weighed::value)) } else { Order::All };
+        let sql = search::about(of, self.embedding.is_some(), condition, order)?;
+        let each = words.map(Weighed::each);
+        let values = [
+            (self.vector, self.embedding),
+            (pg_sys::TEXTARRAYOID, Some(names)),
+            (pg_sys::INT4ARRAYOID, Some(depths)),
+            (pg_sys::TEXTARRAYOID, filter.as_ref().map(Condition::parameter)),
+            (pg_sys::INT4ARRAYOID, Some(places)),
+            (pg_sys::INT8OID, most.map(pg_sys::Datum::from)),
+            (pg_sys::TEXTARRAYOID, each.map(|each| each[0])),
+            (pg_sys::FLOAT8ARRAYOID, each.map(|each| each[1])),
+        ];
+        found.run(&sql, Planning::Auto, &values);
+        Ok(())
     }
 
     /// The entities and their relatives, each with its nearest relation, in the order in which their documents count.

@@ -35,6 +35,8 @@ pub struct NewDocuments {
     pub sort: Option<String>,
     /// Columns that filters may name.
     pub filtered: Vec<String>,
+    /// Columns that a prompt shows beside the text.
+    pub show: Vec<String>,
     pub mapping: Option<NewMapping>,
 }
 
@@ -96,7 +98,10 @@ impl NewDocuments {
             ("sort", self.sort.as_ref()),
         ];
         let all = all.into_iter().filter_map(|(role, column)| Some((column?.clone(), role.to_string())));
-        let others = (1..).zip(&self.filtered).map(|(n, column)| (column.clone(), format!("column{n}")));
+        let numbered = |role, all: &[String]| {
+            (1..).zip(all.to_vec()).map(move |(n, column): (usize, _)| (column, format!("{role}{n}"))) // bounded: columns of a table
+        };
+        let others = numbered("column", &self.filtered).chain(numbered("show", &self.show));
         all.chain(others).collect() // bounded: columns of a table
     }
 

@@ -3,13 +3,14 @@
 
 #![expect(unsafe_code, reason = "settings of another extension, the head of a vector")]
 
+use crate::call::fmgr::beginning;
+use crate::call::work_memory::{Room, copy};
 use crate::catalog::documents::{Distance, DocumentColumn, Documents, Embeddings};
 use crate::catalog::filter::{Condition, OF_SEARCHES};
 use crate::catalog::name::display_identifier;
 use crate::error;
 use crate::error::Fallible;
-use crate::retrieve::found::Found;
-use crate::retrieve::search;
+use crate::retrieve::found::{Found, Row};
 use crate::retrieve::search::{By, How, Search};
 use crate::serve::plans::{Planning, Value, with_settings};
 use pgrx::pg_sys;
@@ -31,18 +32,29 @@ pub struct Wanted {
     pub within: Option<pg_sys::Datum>,
     /// A value of type jsonb.
     pub filter: Option<pg_sys::Datum>,
-    /// Texts of more tokens are not read.
+    /// Tokens of all texts.
     pub budget: Option<i32>,
+    /// Whether a search returns the columns that a prompt shows beside the text.
+    pub shows: bool,
 }
 
-/// The columns of a search's result.
+/// The columns of a search's result, which may show more.
 pub const COLUMNS: [pg_sys::Oid; 5] =
     [pg_sys::TEXTOID, pg_sys::TEXTOID, pg_sys::TEXTOID, pg_sys::INT4OID, pg_sys::FLOAT8OID];
+pub const WITH_SHOWN: [pg_sys::Oid; 6] = [COLUMNS[0], COLUMNS[1], COLUMNS[2], COLUMNS[3], COLUMNS[4], pg_sys::TEXTOID];
 
 impl Wanted {
-    /// Whether a text of so many tokens is read.
-    pub fn reads(&self, tokens: i32) -> bool {
-        self.budget.is_none_or(|budget| tokens <= budget)
+    /// The text of a document, of which column `n` has the text and the next one the tokens: of more tokens than the budget has, only as much as fits. Returns
+    /// it with the tokens of the whole.
+    pub fn body(&self, row: &Row, n: usize, room: &mut Room) -> Fallible<(Option<Vec<u8>>, i32)> {
+        let tokens = row.int(n + 1).unwrap_or_default();
+        let body = row.text(n).map(|text| match self.budget {
+            Some(budget) if tokens > budget => beginning(text, budget as usize, tokens as usize),
+            _ => text,
+        });
+        let bytes = body.map_or(0, <[u8]>::len);
+        room.take(bytes)?;
+        Ok((body.map(|body| copy(body, &mut Room::new())).transpose()?, tokens))
     }
 
     /// The condition of the filter, if there is one. Errors: those of [`Condition::of`].
@@ -71,6 +83,7 @@ impl Wanted {
             within: self.within.is_some(),
             filter: filter.map(|filter| filter.sql.as_str()),
             how: How::First,
+            shows: self.shows,
         }
     }
 
@@ -118,28 +131,6 @@ impl Wanted {
         if !is_done {
             run(How::Exactly)?;
         }
-        Ok(())
-    }
-
-    /// Finds the documents about entities, at most so many: the number of the entity, id, body, tokens, distance.
-    pub fn about(
-        &self,
-        of: &Documents,
-        [names, depths, places]: [pg_sys::Datum; 3],
-        most: Option<i64>,
-        found: &mut Found,
-    ) -> Fallible<()> {
-        let filter = self.condition(of)?;
-        let sql = search::about(of, self.embedding.is_some(), filter.as_ref().map(|filter| filter.sql.as_str()))?;
-        let values = [
-            (self.vector, self.embedding),
-            (pg_sys::TEXTARRAYOID, Some(names)),
-            (pg_sys::INT4ARRAYOID, Some(depths)),
-            (pg_sys::TEXTARRAYOID, filter.as_ref().map(Condition::parameter)),
-            (pg_sys::INT4ARRAYOID, Some(places)),
-            (pg_sys::INT8OID, most.map(pg_sys::Datum::from)),
-        ];
-        found.run(&sql, Planning::Auto, &values);
         Ok(())
     }
 }

@@ -47,6 +47,7 @@ impl Wanted {
         let Some(of) = Documents::of(functions, documents, true)? else {
             return Ok(Near { all: Vec::new(), is_cosine: false });
         };
+        let wanted = Wanted { shows: false, ..wanted };
         let mut found = Found::of(&COLUMNS);
         wanted.nearest(&of, k, &mut found)?;
         let mut nearest: BTreeMap<Vec<u8>, f64> = BTreeMap::new(); // bounded: `room` has it

@@ -1,27 +1,29 @@
 //! The rows of cft_retrieve: what belongs to a question, each row with its reason.
 
-use crate::call::fmgr::characters;
+use crate::call::fmgr::beginning;
 use crate::call::work_memory::Room;
 use crate::catalog::attached_table::AttachedTable;
-use crate::catalog::documents::{Documents, Embeddings};
+use crate::catalog::documents::Documents;
 use crate::catalog::registration::Functions;
 use crate::error;
 use crate::error::Fallible;
 use crate::guc::Match;
+use crate::methods::walker::Walker;
 use crate::pg::interrupt::check_interrupts;
-use crate::retrieve::about::{Key, Related};
-use crate::retrieve::documents::{COLUMNS, Wanted};
+use crate::retrieve::about::{Among, Key, Related};
+use crate::retrieve::documents::{WITH_SHOWN, Wanted};
 use crate::retrieve::found::{Found, Row};
 use crate::retrieve::hierarchy;
-use crate::retrieve::hierarchy::Hierarchy;
-use crate::retrieve::mentioned::first_mentions;
+use crate::retrieve::hierarchy::{Hierarchy, Matters, Sentence};
+use crate::retrieve::named;
+use crate::retrieve::named::{Named, Way, Words};
+use crate::retrieve::place::{Paths, paths};
 use crate::retrieve::words;
 use crate::retrieve::words::{BESIDE, WITH_WEIGHTS};
-use crate::serve::asked::{Question, Reach};
-use crate::serve::labels::Labels;
+use crate::serve::asked::Reach;
 use cftrag_core::Interruptible;
-use cftrag_methods::retrieve::budget::Source;
-use cftrag_methods::retrieve::{budget, fuse};
+use cftrag_methods::retrieve::budget::{Item, Source};
+use cftrag_methods::retrieve::{budget, fuse, prompt};
 use pgrx::{check_for_interrupts, pg_sys};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -88,15 +90,19 @@ pub struct Line {
     pub text: Option<Vec<u8>>,
     pub tokens: i32,
     pub why: Vec<u8>,
+    /// The columns of a document that are shown beside its text.
+    pub shown: Option<Vec<u8>>,
+    /// The path to the entity that a document is about; and what a prompt writes of it, which does not say twice what the hierarchy says.
+    pub path: Option<Vec<u8>>,
+    pub place: Option<Vec<u8>>,
 }
 
-/// An entity of the question, and why it is one.
-struct Named {
-    entity: Vec<u8>,
-    why: Vec<u8>,
-    /// How the question writes it; empty if it does not.
-    mention: Vec<u8>,
-    called: Vec<u8>,
+/// What belongs to a question.
+#[derive(Default)]
+pub struct Gathered {
+    pub lines: Vec<Line>,
+    /// Documents and sentences that do not fit the budget.
+    pub left_out: [usize; 2],
 }
 
 /// A document that was found.
@@ -106,6 +112,9 @@ struct Document {
     body: Option<Vec<u8>>,
     tokens: i32,
     distance: Option<f64>,
+    shown: Option<Vec<u8>>,
+    /// Others with the same text.
+    same: Vec<Vec<u8>>,
     /// The lists that have it, and its places there.
     lists: Vec<(&'static str, u32)>,
     score: u64,
@@ -123,15 +132,15 @@ impl Document {
 /// Bytes of a document or a row in a list, besides its texts.
 const EACH: usize = 256;
 
-/// Different mentions whose words are weighed.
-const MENTIONS: usize = 1000;
+/// A path that takes more than this part of a budget is its last name alone.
+const OF_PATH: usize = 20;
 
 /// Rows of each list that is fused, at least: what an HNSW index returns at once.
 const FUSED: i32 = 40;
 
 /// Gathers the rows, in the order documents, hierarchy, chunks. Errors: 22023, those of cft_entities, cft_nearest_documents, cft_context_parts and
 /// cft_chunks; 53400, 53200 (memory).
-pub fn gather(asked: &Asked) -> Fallible<Vec<Line>> {
+pub fn gather(asked: &Asked) -> Fallible<Gathered> {
     check(asked)?;
     let functions = Functions::beside(asked.function);
     // Without an embedding no documents need be attached.
@@ -141,51 +150,113 @@ pub fn gather(asked: &Asked) -> Fallible<Vec<Line>> {
     let has_words = asked.mode.is_none() && documents.as_ref().is_some_and(can_search);
     let usual = if has_words { Mode::Hybrid } else { Mode::Cft };
     let asked = &Asked { mode: asked.mode.or(Some(usual)), ..*asked };
-    let named = named(asked)?;
-    let names: Vec<&[u8]> = named.iter().map(|named| named.entity.as_slice()).collect(); // bounded: those that were found
-    let (mut hierarchy, told) = hierarchy_of(asked, &names)?;
-    let told: Vec<usize> = (0..names.len()).filter(|&n| told[n]).collect(); // bounded: the names
     let about = documents.as_ref().filter(|documents| documents.has_entities());
-    let near = match &documents {
-        None => Vec::new(),
-        Some(documents) if asked.mode() == Mode::Hybrid && asked.k > 0 => {
-            fused(asked, documents, about.is_some(), &named, &told)?
+    let mut named = named(asked)?;
+    let words = match (&documents, asked.question) {
+        (Some(documents), Some(question)) if asked.mode() == Mode::Hybrid && asked.k > 0 && can_search(documents) => {
+            let mut words = Words::of(&asked.wanted, documents, asked.k, question, &named)?;
+            words.leave_out_spelled(&mut named);
+            Some(words)
         }
-        Some(documents) => nearest(asked, documents)?,
+        _ => None,
     };
+    let near = |names: &[&[u8]]| match &documents {
+        None => Ok(Vec::new()),
+        Some(documents) if asked.mode() == Mode::Hybrid && asked.k > 0 => {
+            fused(asked, documents, about.is_some(), names, words.as_ref())
+        }
+        Some(documents) => nearest(asked, documents),
+    };
+    // Where the question names nothing, what the documents are about speaks for it.
+    let is_about = about.is_some() && asked.question.is_some() && asked.mode().reads_names();
+    let found = if named.is_empty() && is_about { Some(near(&[])?) } else { None };
+    if let Some(found) = &found {
+        named = named::most_of(found.iter().map(|one| one.entity.as_deref()));
+        named::call(asked.function, asked.wanted.edges, &mut named)?;
+    }
+    let names: Vec<&[u8]> = named.iter().map(|named| named.entity.as_slice()).collect(); // bounded: those that were found
+    let (mut hierarchy, is_above) = hierarchy_of(asked, &named, &names)?;
+    let ways = named::ways(&named, &is_above, words.as_ref());
+    hierarchy.sentences.retain(|sentence| match ways[sentence.of] {
+        Way::Whole => true,
+        Way::Place => sentence.is_upward(),
+        Way::Nothing => false,
+    });
+    let told: Vec<usize> = (0..named.len()).filter(|&n| ways[n] != Way::Nothing).collect(); // bounded: the names
     let mut lines = Lines::default();
-    let others = lines.of_documents(asked, near)?;
-    lines.of_sentences(&hierarchy, &named)?;
+    let found = match found {
+        Some(found) => found,
+        None => near(&told.iter().map(|&n| names[n]).collect::<Vec<_>>())?, // bounded: the names
+    };
+    let others = lines.of_documents(asked, found)?;
     if let Some(documents) = about {
-        lines.of_chunks(asked, documents, &named, &told, &others)?;
+        lines.of_chunks(asked, documents, &named, &told, &others, words.as_ref())?;
     }
-    let (mut lines, count) = (lines.all, others.len());
-    let taken = within_budget(asked, &lines, count, &mut hierarchy, &named);
-    for (n, sentence) in hierarchy.sentences.into_iter().enumerate() {
-        let line = &mut lines[count + n];
-        line.tokens = sentence.tokens() as i32;
-        line.text = Some(sentence.text);
+    let mut lines = lines.all;
+    let paths = if asked.mode() == Mode::Text { Paths::new() } else { paths_of(asked, &lines, &names)? };
+    hierarchy.go_to_the_top(&names, &paths)?;
+    let placed = hierarchy.placed(&names);
+    for line in &mut lines {
+        let Some(path) = line.entity.as_ref().and_then(|entity| paths.get(entity)) else { continue };
+        let text = path.text();
+        let is_long = asked.wanted.budget.is_some_and(|budget| budget::tokens(&text) > budget as usize / OF_PATH);
+        let is_said = is_long || line.entity.as_deref().is_some_and(|entity| placed.contains(entity));
+        let called = path.names.last().map(|(_, called)| &called[..]).unwrap_or_default();
+        line.place = Some(match is_said {
+            true => prompt::unless_first(called, line.text.as_deref().unwrap_or_default()).to_vec(), // bounded: a label
+            false => text.clone(),
+        });
+        line.path = Some(text);
     }
-    if let Some(taken) = taken {
-        let mut is_taken = taken.into_iter();
-        lines.retain(|_| is_taken.next() == Some(true));
-    }
-    Ok(lines)
+    let entities = lines.iter().filter_map(|line| line.entity.clone()).collect::<HashSet<_>>(); // bounded: the lines
+    let matters = Matters {
+        entities: entities.iter().map(Vec::as_slice).collect(), // bounded: the lines
+        words: asked.question.map(named::words_of).unwrap_or_default(),
+    };
+    hierarchy.write(&matters)?;
+    let first = lines.iter().take_while(|line| line.source == Source::Document).count();
+    lines.splice(first..first, sentences(&hierarchy, &named));
+    let mut all = Gathered { lines, left_out: [0; 2] };
+    fit(asked, &mut all, first, &mut hierarchy, &named, &matters)?;
+    Ok(all)
 }
 
 /// Rows that are being gathered.
 #[derive(Default)]
 struct Lines {
     all: Vec<Line>,
+    /// Each text with what is shown beside it, and the line that has it.
+    texts: HashMap<(Vec<u8>, Option<Vec<u8>>), usize>,
     room: Room,
 }
 
 impl Lines {
+    /// Whether a line shows that text already; its reason then says that another document has it, too.
+    fn has(&mut self, text: Option<&[u8]>, shown: Option<&[u8]>, id: Option<&[u8]>) -> Fallible<bool> {
+        let Some(text) = text else { return Ok(false) };
+        self.room.take(EACH + text.len() + shown.map_or(0, <[u8]>::len))?;
+        let key = (text.to_vec(), shown.map(<[u8]>::to_vec)); // bounded: `room` has it
+        let known = *self.texts.entry(key).or_insert(self.all.len());
+        let Some(line) = self.all.get_mut(known) else { return Ok(false) };
+        if let Some(id) = id.filter(|id| line.document.as_deref() != Some(*id)) {
+            self.room.take(EACH + id.len())?;
+            line.why.extend_from_slice(&[b", the same text as ", id].concat());
+        }
+        Ok(true)
+    }
+
     /// Adds the documents; returns their keys, in order.
     fn of_documents(&mut self, asked: &Asked, documents: Vec<Document>) -> Fallible<Vec<Key>> {
         let (count, mut keys) = (documents.len(), Vec::new());
-        for (document, rank) in documents.into_iter().zip(1..) {
+        let mut ranks = 1..;
+        for document in documents {
             check_for_interrupts!();
+            keys.push((document.id.clone(), document.body.clone()));
+            let is_there = self.has(document.body.as_deref(), document.shown.as_deref(), document.id.as_deref())?;
+            if is_there {
+                continue;
+            }
+            let rank = ranks.next().unwrap_or(i32::MAX);
             let why = match asked.mode() {
                 Mode::Hybrid => {
                     let each = document.lists.iter().map(|(list, place)| format!("{list} {place}"));
@@ -198,8 +269,9 @@ impl Lines {
                 }
                 _ => format!("number {rank} of the {count} nearest documents"),
             };
-            self.room.take(2 * EACH + document.bytes())?;
-            keys.push((document.id.clone(), document.body.clone()));
+            let mut why = why.into_bytes();
+            document.same.iter().for_each(|id| why.extend_from_slice(&[b", the same text as ", &id[..]].concat()));
+            self.room.take(2 * EACH + document.bytes() + why.len())?;
             self.all.push(Line {
                 source: Source::Document,
                 entity: document.entity,
@@ -208,33 +280,16 @@ impl Lines {
                 distance: document.distance,
                 text: document.body,
                 tokens: document.tokens,
-                why: why.into_bytes(),
+                why,
+                shown: document.shown,
+                path: None,
+                place: None,
             });
         }
         Ok(keys)
     }
 
-    /// Adds the sentences, without their texts, which a budget may shorten.
-    fn of_sentences(&mut self, hierarchy: &Hierarchy, named: &[Named]) -> Fallible<()> {
-        for (sentence, rank) in hierarchy.sentences.iter().zip(1..) {
-            check_for_interrupts!();
-            let Named { entity, why, .. } = &named[sentence.of];
-            self.room.take(EACH + entity.len() + why.len() + sentence.text.len())?;
-            self.all.push(Line {
-                source: Source::Hierarchy,
-                entity: Some(entity.clone()),
-                document: None,
-                rank,
-                distance: None,
-                text: None,
-                tokens: sentence.tokens() as i32,
-                why: why.clone(),
-            });
-        }
-        Ok(())
-    }
-
-    /// Adds the chunks: documents about the entities of these numbers and their relatives, but none of `others`.
+    /// Adds the chunks: documents about the entities and their relatives, but none of `others`.
     fn of_chunks(
         &mut self,
         asked: &Asked,
@@ -242,15 +297,22 @@ impl Lines {
         named: &[Named],
         told: &[usize],
         others: &[Key],
+        words: Option<&Words>,
     ) -> Fallible<()> {
         let most = usize::try_from(asked.chunks.unwrap_or(asked.k)).unwrap_or_default();
         if most == 0 || told.is_empty() {
             return Ok(());
         }
         let names: Vec<&[u8]> = told.iter().map(|&n| named[n].entity.as_slice()).collect(); // bounded: the names
-        let found = asked.wanted.about_all(asked.function, documents, &names, asked.reach(), Some(most), others)?;
-        for (one, rank) in found.into_iter().zip(1..) {
+        let among = Among { reach: asked.reach(), most: Some(most), words: words.map(|words| &words.weighed), others };
+        let found = asked.wanted.about_all(asked.function, documents, &names, &among)?;
+        let mut ranks = 1..;
+        for one in found {
             check_for_interrupts!();
+            if self.has(one.body.as_deref(), one.shown.as_deref(), one.id.as_deref())? {
+                continue;
+            }
+            let rank = ranks.next().unwrap_or(i32::MAX);
             let Named { called, why: mentioned, .. } = &named[told[one.of]];
             let about = match one.related {
                 Related::Itself => "about",
@@ -269,31 +331,108 @@ impl Lines {
                 text: one.body,
                 tokens: one.tokens,
                 why,
+                shown: one.shown,
+                path: None,
+                place: None,
             });
         }
         Ok(())
     }
 }
 
-/// Which lines fit the budget, if there is one. Of the sentences, which are the lines from `first` on, those that do not fit are shortened.
-fn within_budget(
+/// The sentences as lines.
+fn sentences(hierarchy: &Hierarchy, named: &[Named]) -> Vec<Line> {
+    let line = |(sentence, rank): (&Sentence, i32)| Line {
+        source: Source::Hierarchy,
+        entity: Some(named[sentence.of].entity.clone()),
+        document: None,
+        rank,
+        distance: None,
+        text: Some(sentence.text.clone()),
+        tokens: budget::tokens(&sentence.text) as i32,
+        why: named[sentence.of].why.clone(),
+        shown: None,
+        path: None,
+        place: None,
+    };
+    hierarchy.sentences.iter().zip(1..).map(line).collect() // bounded: the sentences
+}
+
+/// Where the entities, and those that documents are about, are in the hierarchy.
+fn paths_of(asked: &Asked, lines: &[Line], names: &[&[u8]]) -> Fallible<Paths> {
+    let mut entities: Vec<&[u8]> = lines.iter().filter_map(|line| line.entity.as_deref()).collect(); // bounded: the lines
+    entities.extend_from_slice(names);
+    entities.sort_unstable();
+    entities.dedup();
+    // Documents may be about entities of no hierarchy that is attached.
+    match AttachedTable::of(asked.function, asked.wanted.edges) {
+        Ok(of) if !entities.is_empty() => paths(&Walker { of, trees: asked.wanted.trees }, &entities),
+        _ => Ok(Paths::new()),
+    }
+}
+
+/// Keeps the lines that fit the budget, if there is one, shortened where they are too long. Those from `first` on are the sentences.
+fn fit(
     asked: &Asked,
-    lines: &[Line],
+    all: &mut Gathered,
     first: usize,
     hierarchy: &mut Hierarchy,
     named: &[Named],
-) -> Option<Vec<bool>> {
-    /// Characters of a sentence besides the entity's label, at least.
-    const LEAST: usize = 40;
-    let budget = asked.wanted.budget?;
-    let items: Vec<budget::Item> =
-        lines.iter().map(|line| (line.source, line.rank as u32, line.tokens as usize)).collect(); // bounded: the lines
-    let cut = |n: usize, room: usize| {
-        let sentence = &mut hierarchy.sentences[n - first];
-        let fits = (characters(&named[sentence.of].called) + LEAST) / 4 <= room;
-        if fits && asked.mode() != Mode::AnnGraph { sentence.cut(room) } else { None }
+    matters: &Matters<'_>,
+) -> Fallible<()> {
+    let lines = &mut all.lines;
+    let Some(budget) = asked.wanted.budget else { return Ok(()) };
+    let turns = named::turns(hierarchy, named);
+    let item = |(n, line): (usize, &Line)| Item {
+        source: line.source,
+        turn: n.checked_sub(first).and_then(|n| turns.get(n)).map_or(line.rank as u32, |turn| *turn),
+        tokens: line.tokens as usize + head(line),
+        head: head(line),
     };
-    Some(budget::taken(&items, usize::try_from(budget).unwrap_or_default(), cut))
+    let items: Vec<Item> = lines.iter().enumerate().map(item).collect(); // bounded: the lines
+    let mut failed = None;
+    let cut = |n: usize, room: usize| {
+        hierarchy.cut(n - first, room, matters).unwrap_or_else(|error| {
+            failed = Some(error);
+            None
+        })
+    };
+    let taken = budget::taken(&items, usize::try_from(budget).unwrap_or_default(), cut);
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    for (n, (line, taken)) in lines.iter_mut().zip(&taken).enumerate() {
+        let Some(tokens) = taken.map(|taken| taken - head(line)).filter(|tokens| *tokens < line.tokens as usize) else {
+            continue;
+        };
+        line.why.extend_from_slice(b", shortened");
+        match &mut line.text {
+            Some(text) if line.source == Source::Hierarchy => text.clone_from(&hierarchy.sentences[n - first].text),
+            Some(text) => shorten(text, tokens, line.tokens as usize, budget as usize),
+            None => {}
+        }
+        line.tokens = tokens as i32;
+    }
+    for (line, _) in lines.iter().zip(&taken).filter(|(_, taken)| taken.is_none()) {
+        all.left_out[usize::from(line.source == Source::Hierarchy)] += 1;
+    }
+    let mut taken = taken.into_iter();
+    lines.retain(|_| taken.next().flatten().is_some());
+    Ok(())
+}
+
+/// The tokens of what stands before a document's text.
+fn head(line: &Line) -> usize {
+    let all = [&line.place, &line.shown].into_iter().flatten();
+    all.map(|text| budget::tokens(text)).sum()
+}
+
+/// Shortens a text, of which at most `read` tokens are there, to so many of all its tokens.
+fn shorten(text: &mut Vec<u8>, tokens: usize, all: usize, read: usize) {
+    const MARK: &[u8] = b" ...";
+    let kept = beginning(text, tokens - 1, all.min(read)).len();
+    text.truncate(kept);
+    text.extend_from_slice(MARK);
 }
 
 fn check(asked: &Asked) -> Fallible<()> {
@@ -322,83 +461,60 @@ impl Asked {
 /// The entities of the question.
 fn named(asked: &Asked) -> Fallible<Vec<Named>> {
     let Asked { function, wanted, .. } = *asked;
-    let mut all: Vec<Named> = Vec::new(); // bounded: those that were found
-    if asked.mode().reads_names() {
-        let Some(text) = asked.question else { return Ok(all) };
-        let question = Question {
-            text,
-            trees: wanted.trees,
-            within: wanted.within,
-            overlapping: pg_sys::Datum::from(false),
-            once: true,
-            matching: asked.matching,
-            narrow: asked.narrow,
-        };
-        for one in first_mentions(function, wanted.edges, &question)? {
-            let mut why = [b"mentioned as \"", &one.mention[..], b"\""].concat();
-            if let Some(alias) = &one.alias {
-                why.extend_from_slice(&[b", by the alias \"", &alias[..], b"\""].concat());
-            }
-            all.push(Named { entity: one.entity, why, mention: one.mention, called: Vec::new() });
+    let mut all = match (asked.mode(), asked.question) {
+        (Mode::Cft | Mode::Hybrid | Mode::Naive, Some(question)) => {
+            named::mentioned(function, &wanted, question, asked.matching, asked.narrow)?
         }
-    } else if matches!(asked.mode(), Mode::AnnTree | Mode::AnnGraph) && wanted.embedding.is_some() {
-        // Embeddings of entities have no metadata.
-        let edges = AttachedTable::of(function, wanted.edges)?.oid();
-        let by_entities = Embeddings::of(Functions::beside(function), edges)?.is_some();
-        let wanted = Wanted { filter: wanted.filter.filter(|_| !by_entities), ..wanted };
-        let mut seen = HashSet::new(); // bounded: those that were found
-        for (entity, distance) in wanted.nearest_entities(function, asked.k, asked.documents)?.all {
-            // An entity may have several embeddings.
-            if !seen.insert(entity.clone()) {
-                continue;
-            }
-            let why = format!("one of the nearest entities, distance {distance:.4}").into_bytes();
-            all.push(Named { entity, why, mention: Vec::new(), called: Vec::new() });
-        }
-    }
-    if all.is_empty() {
-        return Ok(all);
-    }
-    let names: Vec<&[u8]> = all.iter().map(|named| named.entity.as_slice()).collect(); // bounded: those that were found
-    let labels = Labels::of(&AttachedTable::of(function, wanted.edges)?, &names)?;
-    for (n, named) in all.iter_mut().enumerate() {
-        named.called = labels.get(n).unwrap_or(&named.entity).to_vec(); // bounded: a label
-    }
+        (Mode::AnnTree | Mode::AnnGraph, _) => named::nearest(function, &wanted, asked.k, asked.documents)?,
+        _ => return Ok(Vec::new()),
+    };
+    named::call(function, wanted.edges, &mut all)?;
     Ok(all)
 }
 
-/// The sentences about the entities, and which of these are told of, or have no relatives.
-fn hierarchy_of(asked: &Asked, names: &[&[u8]]) -> Fallible<(Hierarchy, Vec<bool>)> {
-    let all = || vec![true; names.len()];
+/// The sentences about the entities, and which of these are above others.
+fn hierarchy_of(asked: &Asked, named: &[Named], names: &[&[u8]]) -> Fallible<(Hierarchy, HashSet<usize>)> {
+    let mut is_above = HashSet::new(); // bounded: the names
     if names.is_empty() {
-        return Ok((Hierarchy::default(), all()));
+        return Ok((Hierarchy::default(), is_above));
     }
-    let (of, can_cut) = (asked.of_hierarchy(), asked.wanted.budget.is_some());
+    let of = asked.of_hierarchy();
+    let behind: Vec<Vec<u8>> = named.iter().map(Named::behind).collect(); // bounded: the names
     let mut hierarchy = match asked.mode() {
         Mode::Text => Hierarchy::default(),
-        Mode::Cft | Mode::Hybrid | Mode::AnnTree => Hierarchy::of(of, names, can_cut)?,
-        Mode::Naive => Hierarchy::by_search(of, names, can_cut)?,
+        Mode::Cft | Mode::Hybrid | Mode::AnnTree => Hierarchy::of(of, names, &behind)?,
+        Mode::Naive => Hierarchy::by_search(of, names, &behind)?,
         Mode::AnnGraph => Hierarchy::of_neighbors(of, names, asked.down.max(1))?,
     };
-    let told = match asked.mode().reads_names() && names.len() > 1 {
-        true => hierarchy.leave_out_ancestors(of, names)?,
-        false => all(),
-    };
-    Ok((hierarchy, told))
+    if asked.mode().reads_names() && names.len() > 1 && asked.up > 0 {
+        is_above = hierarchy.relate(of, names)?;
+    }
+    Ok((hierarchy, is_above))
 }
 
-/// Reads a document that a search has found; without its text, if that can never fit the budget.
+/// Reads a document that a search has found; of its text as much as the budget has.
 fn document(asked: &Asked, row: &Row, room: &mut Room) -> Fallible<Document> {
     room.take(EACH)?;
-    let tokens = row.int(3).unwrap_or_default();
     let (id, entity) = (row.copy(0, room)?, row.copy(1, room)?);
-    let body = if asked.wanted.reads(tokens) { row.copy(2, room)? } else { None };
-    Ok(Document { id, entity, body, tokens, distance: row.float(4), lists: Vec::new(), score: 0, first: None })
+    let (body, tokens) = asked.wanted.body(row, 2, room)?;
+    let (distance, shown) = (row.float(4), row.copy(5, room)?);
+    Ok(Document {
+        id,
+        entity,
+        body,
+        tokens,
+        distance,
+        shown,
+        same: Vec::new(),
+        lists: Vec::new(),
+        score: 0,
+        first: None,
+    })
 }
 
 /// The nearest documents.
 fn nearest(asked: &Asked, documents: &Documents) -> Fallible<Vec<Document>> {
-    let (mut found, mut all, mut room) = (Found::of(&COLUMNS), Vec::new(), Room::new());
+    let (mut found, mut all, mut room) = (Found::of(&WITH_SHOWN), Vec::new(), Room::new());
     asked.wanted.nearest(documents, asked.k, &mut found)?;
     found.each(|row| {
         all.push(document(asked, row, &mut room)?);
@@ -414,29 +530,21 @@ fn fused(
     asked: &Asked,
     documents: &Rc<Documents>,
     has_entities: bool,
-    named: &[Named],
-    told: &[usize],
+    names: &[&[u8]],
+    words: Option<&Words>,
 ) -> Fallible<Vec<Document>> {
     let most = asked.k.max(FUSED);
     let mut room = Room::new();
     let mut fused = Fused::default();
-    let mut found = Found::of(&COLUMNS);
+    let mut found = Found::of(&WITH_SHOWN);
     asked.wanted.nearest(documents, most, &mut found)?;
     found.each(|row| fused.add("nearest", document(asked, row, &mut room)?).map(|_| ()))?;
-    if let Some(question) = asked.question {
-        // Namesakes are called alike: thousands of them are one text.
-        let mut mentions: Vec<[&[u8]; 2]> = named.iter().map(|one| [&one.mention[..], &one.called]).collect(); // bounded: those that were found
-        mentions.sort_unstable();
-        mentions.dedup();
-        mentions.truncate(MENTIONS);
-        let mentions: Vec<Vec<u8>> =
-            mentions.iter().map(|[mention, called]| [mention, &b" "[..], called].concat()).collect(); // bounded: MENTIONS
-        let mentions: Vec<&[u8]> = mentions.iter().map(Vec::as_slice).collect(); // bounded: MENTIONS
+    if let Some(Words { weighed, .. }) = words {
         let mut found = Found::of(&WITH_WEIGHTS);
-        let heaviest = asked.wanted.with_words(documents, [most, asked.k], question, &mentions, &mut found)?;
+        asked.wanted.with_words(documents, most, weighed, &mut found)?;
         let mut firsts = 1..=(asked.k as u32).div_ceil(2);
         found.each(|row| {
-            let is_heavier = row.float(5).is_some_and(|weight| weight >= heaviest + BESIDE);
+            let is_heavier = row.float(6).is_some_and(|weight| weight >= weighed.heaviest + BESIDE);
             let one = fused.add("words", document(asked, row, &mut room)?)?;
             one.first = if is_heavier { firsts.next() } else { None };
             Ok(())
@@ -444,10 +552,10 @@ fn fused(
     } else {
         words::require(documents)?;
     }
-    if has_entities && !told.is_empty() {
-        let told: Vec<&[u8]> = told.iter().map(|&n| named[n].entity.as_slice()).collect(); // bounded: the names
-        let about =
-            asked.wanted.about_all(asked.function, documents, &told, asked.reach(), Some(most as usize), &[])?;
+    if has_entities && !names.is_empty() {
+        let words = words.map(|words| &words.weighed);
+        let among = Among { reach: asked.reach(), most: Some(most as usize), words, others: &[] };
+        let about = asked.wanted.about_all(asked.function, documents, names, &among)?;
         for one in about {
             check_for_interrupts!();
             let one = Document {
@@ -456,6 +564,8 @@ fn fused(
                 body: one.body,
                 tokens: one.tokens,
                 distance: one.distance,
+                shown: one.shown,
+                same: Vec::new(),
                 lists: Vec::new(),
                 score: 0,
                 first: None,
@@ -509,9 +619,32 @@ impl Fused {
             let by_score = place(a).cmp(&place(b)).then_with(|| b.score.cmp(&a.score));
             by_score.then_with(|| in_order(&a.id, &b.id)).then_with(|| in_order(&a.body, &b.body))
         });
-        all.truncate(usize::try_from(k).unwrap_or_default());
-        Ok(all)
+        Ok(distinct(all, usize::try_from(k).unwrap_or_default()))
     }
+}
+
+/// The first `k` of different texts, each with the ids of others that have the same one.
+fn distinct(all: Vec<Document>, k: usize) -> Vec<Document> {
+    let mut seen: HashMap<(&[u8], Option<&[u8]>), usize> = HashMap::new(); // bounded: k texts
+    let mut same: Vec<Vec<Vec<u8>>> = Vec::new(); // bounded: the documents
+    let mut places = Vec::new(); // bounded: the documents
+    for one in &all {
+        let known = one.body.as_deref().map(|body| *seen.entry((body, one.shown.as_deref())).or_insert(same.len()));
+        match known.filter(|known| *known < same.len()) {
+            Some(known) => same[known].extend(one.id.clone()),
+            None if same.len() == k => break,
+            None => same.push(Vec::new()),
+        }
+        places.push(known.unwrap_or(same.len() - 1));
+    }
+    let mut taken = 0;
+    let firsts = all.into_iter().zip(places).filter_map(|(one, place)| {
+        (place == taken).then(|| {
+            taken += 1;
+            one
+        })
+    });
+    firsts.zip(same).map(|(one, same)| Document { same, ..one }).collect() // bounded: the documents
 }
 
 /// The order of texts by bytes, NULL last.

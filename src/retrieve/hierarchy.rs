@@ -1,66 +1,91 @@
-//! The sentences about the entities of a question, as rows that a budget can shorten.
+//! The sentences about the entities of a question: what is above and below each, as rows that a budget can shorten.
 
-use crate::call::fmgr::characters;
 use crate::call::work_memory::{Room, list};
 use crate::catalog::attached_table::AttachedTable;
 use crate::error::Fallible;
+use crate::methods::breadth_first::named;
 use crate::methods::told::told;
+use crate::pg::encoding;
 use crate::retrieve::baselines;
+use crate::retrieve::place::{Paths, SHORT};
 use crate::serve::answer;
 use crate::serve::asked::Reach;
+use crate::serve::labels::Labels;
 use crate::serve::plans::with_settings;
-use crate::serve::sentences::{each_sentence, sentence};
+use crate::serve::sentences::{each_sentence, write};
 use crate::serve::sink::{Relative, Sink};
-use cftrag_core::{Names, Text};
+use cftrag_core::{NameId, Names, Relation, Subject, Text};
 use cftrag_methods::retrieve::budget;
 use pgrx::{check_for_interrupts, pg_sys};
+use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
-/// The most descendants that a sentence names where there is no budget; of more it says the number.
+/// The most relatives that a sentence names; of more it says the number.
 const MOST: usize = 100;
-/// Characters between two names of a sentence: a comma or a semicolon, and a blank.
-const BETWEEN: u32 = 2;
-/// Bytes of a sentence in a list, besides its text.
-const EACH: usize = 96;
+/// Levels in which one named entity is looked for above another.
+const LEVELS: i32 = 64;
+/// The relatives of which those are chosen, in the order of the answer.
+const KEPT: usize = 1000;
+/// Bytes of a sentence, a way or a relative in a table, besides its names.
+const EACH: usize = 256;
 
-/// A tree, by its number among those that are named; None: rows without a tree.
-pub type Tree = Option<usize>;
+/// A tree, by its number among the names; None: rows without a tree.
+pub type Tree = Option<NameId>;
+
+/// A relative: its name, and what it is called.
+#[derive(Clone, Copy)]
+struct Named {
+    name: NameId,
+    called: NameId,
+}
 
 /// A sentence about the relatives of an entity, in one tree and direction.
 pub struct Sentence {
     /// The number of its entity.
     pub of: usize,
-    pub tree: Tree,
+    tree: Tree,
+    /// Whether the sentence names the tree.
+    names_tree: bool,
+    relation: Relation,
+    /// What it calls its entity.
+    called: NameId,
+    /// None: some are left out in between.
+    names: Vec<Option<Named>>,
+    /// Relatives that it does not name.
+    more: usize,
     pub text: Vec<u8>,
-    pub characters: usize,
-    /// Bytes and characters before its first name, and where each name ends, counted from there.
-    head: (usize, usize),
-    ends: Vec<(u32, u32)>,
 }
 
-impl Sentence {
-    pub fn tokens(&self) -> usize {
-        self.characters.div_ceil(4)
-    }
-
-    /// Shortens it to the names that fit: "A, B and 98 more." Returns its tokens; None if not even one name fits.
-    pub fn cut(&mut self, room: usize) -> Option<usize> {
-        let count = budget::names_that_fit(self.head.1, &self.ends, room)?;
-        let more = format!(" and {} more.", self.ends.len() - count);
-        let (bytes, characters) = self.ends[count - 1];
-        self.text.truncate(self.head.0 + bytes as usize);
-        self.text.extend_from_slice(more.as_bytes());
-        self.characters = self.head.1 + characters as usize + more.len();
-        self.ends.clear();
-        Some(self.tokens())
-    }
-}
-
-/// Sentences, and the trees that they are about.
+/// Sentences, and the names in them.
 #[derive(Default)]
 pub struct Hierarchy {
     pub sentences: Vec<Sentence>,
-    trees: Names,
+    names: Names,
+    room: Room,
+}
+
+/// The names above an entity in a tree, from the nearest to another entity that is spoken of.
+struct Way {
+    of: usize,
+    tree: Tree,
+    above: usize,
+    names: Vec<NameId>,
+}
+
+/// Which relatives matter more than others: entities of the documents that were found, and words of the question, in lower case.
+#[derive(Default)]
+pub struct Matters<'m> {
+    pub entities: HashSet<&'m [u8]>,
+    pub words: HashSet<String>,
+}
+
+impl Matters<'_> {
+    /// How much a relative matters.
+    fn of(&self, name: &[u8], called: &[u8]) -> usize {
+        let called = encoding::decode(called).to_lowercase();
+        let words = called.split(|one: char| !one.is_alphanumeric()).filter(|word| self.words.contains(*word)).count();
+        words + usize::from(self.entities.contains(name))
+    }
 }
 
 /// Where the hierarchy of entities is read.
@@ -72,18 +97,9 @@ pub struct Asked {
 }
 
 impl Hierarchy {
-    fn tree(&mut self, name: Option<&[u8]>) -> Fallible<Tree> {
-        name.map(|name| {
-            let no_room = || crate::error::no_memory_to_work(2 * name.len());
-            self.trees.try_id(name).map(|id| id.number()).ok_or_else(no_room)
-        })
-        .transpose()
-    }
-
-    /// The sentences of cft_context_parts about these distinct entities. `can_cut`: whether a budget may shorten them. Errors: those of
-    /// cft_context_parts.
-    pub fn of(asked: Asked, names: &[&[u8]], can_cut: bool) -> Fallible<Self> {
-        let (mut all, mut room, mut at, mut text) = (Self::default(), Room::new(), 0, Text::default());
+    /// The sentences of cft_context_parts about these distinct entities, without their texts. `behind`: what stands behind the name of each. Errors: those of cft_context_parts.
+    pub fn of(asked: Asked, names: &[&[u8]], behind: &[Vec<u8>]) -> Fallible<Self> {
+        let (mut all, mut at) = (Self::default(), 0);
         answer::check_levels(asked.reach)?;
         told(AttachedTable::of(asked.function, asked.edges)?, names, asked.reach, |rows| {
             each_sentence(rows, |of, subject| {
@@ -91,103 +107,264 @@ impl Hierarchy {
                 while names[at] != of[0].entity {
                     at += 1;
                 }
-                text.clear();
-                sentence(&mut text, of, subject)?;
-                all.add(at, of, text.as_bytes(), can_cut, &mut room)
+                all.add(at, of, subject, &behind[at])
             })
         })?;
         Ok(all)
     }
 
-    fn add(&mut self, of: usize, rows: &[Relative<'_>], text: &[u8], can_cut: bool, room: &mut Room) -> Fallible<()> {
-        let tree = self.tree(rows[0].tree)?;
-        let is_number = !can_cut && !rows[0].ancestor && rows.len() > MOST;
-        let mut ends = Vec::new();
-        let mut head = (0, 0);
-        if can_cut || is_number {
-            ends = list(rows.len(), room)?;
-            let (mut bytes, mut count) = (0, 0);
-            for row in rows {
-                let name = row.called();
-                (bytes, count) = (bytes + name.len() as u32, count + characters(name) as u32);
-                ends.push((bytes, count));
-                (bytes, count) = (bytes + BETWEEN, count + BETWEEN);
-            }
-            // Behind the last name is a full stop.
-            let (bytes, count) = ends[ends.len() - 1];
-            head = (text.len() - 1 - bytes as usize, characters(text) - 1 - count as usize);
+    fn id(&mut self, name: &[u8]) -> Fallible<NameId> {
+        named(&mut self.names, name, &mut self.room)
+    }
+
+    fn add(&mut self, of: usize, rows: &[Relative<'_>], subject: Subject<'_>, behind: &[u8]) -> Fallible<()> {
+        let tree = rows[0].tree.map(|tree| self.id(tree)).transpose()?;
+        let called = self.id(&[rows[0].entity_called(), behind].concat())?;
+        let mut names = list(rows.len().min(KEPT), &mut self.room)?;
+        for row in rows.iter().take(KEPT) {
+            names.push(Some(Named { name: self.id(row.name)?, called: self.id(row.called())? }));
         }
-        let text = match is_number {
-            true => [&text[..head.0], format!("{} entities.", rows.len()).as_bytes()].concat(),
-            false => text.to_vec(), // bounded: `room` has it
-        };
-        room.take(EACH + text.len())?;
-        let characters = characters(&text);
-        self.sentences.push(Sentence { of, tree, text, characters, head, ends });
+        self.room.take(EACH)?;
+        self.sentences.push(Sentence {
+            of,
+            tree,
+            names_tree: subject.tree.is_some(),
+            relation: subject.relation,
+            called,
+            names,
+            more: rows.len() - rows.len().min(KEPT),
+            text: Vec::new(),
+        });
         Ok(())
     }
 
     /// The sentences as T-RAG finds them: entities are searched for from the roots of all trees, their relatives by the reference query.
-    pub fn by_search(asked: Asked, names: &[&[u8]], can_cut: bool) -> Fallible<Self> {
+    pub fn by_search(asked: Asked, names: &[&[u8]], behind: &[Vec<u8>]) -> Fallible<Self> {
         let are_there = baselines::found_by_search(&AttachedTable::of(asked.function, asked.edges)?, names)?;
-        let some: Vec<&[u8]> = names.iter().copied().filter(|name| are_there.contains(*name)).collect(); // bounded: the names
-        if some.is_empty() {
+        let places: Vec<usize> = (0..names.len()).filter(|&n| are_there.contains(names[n])).collect(); // bounded: the names
+        if places.is_empty() {
             return Ok(Self::default());
         }
-        let mut all = with_settings(&[(c"cftrag.enable", c"off")], || Self::of(asked, &some, can_cut))?;
-        let mut at = 0;
-        for sentence in &mut all.sentences {
-            while names[at] != some[sentence.of] {
-                at += 1;
-            }
-            sentence.of = at;
-        }
+        let some: Vec<&[u8]> = places.iter().map(|&n| names[n]).collect(); // bounded: the names
+        let behind: Vec<Vec<u8>> = places.iter().map(|&n| behind[n].clone()).collect(); // bounded: the names
+        let mut all = with_settings(&[(c"cftrag.enable", c"off")], || Self::of(asked, &some, &behind))?;
+        all.sentences.iter_mut().for_each(|sentence| sentence.of = places[sentence.of]);
         Ok(all)
     }
 
     /// A sentence for each entity about its neighbours, whatever the tree and the direction.
     pub fn of_neighbors(asked: Asked, names: &[&[u8]], hops: i32) -> Fallible<Self> {
         let of = AttachedTable::of(asked.function, asked.edges)?;
-        let (mut all, mut room) = (Self::default(), Room::new());
+        let mut all = Self::default();
         for (n, name) in names.iter().enumerate() {
             let Some(text) = baselines::neighbors(&of, name, hops, asked.reach.trees)? else { continue };
-            room.take(EACH + text.len())?;
-            let characters = characters(&text);
-            all.sentences.push(Sentence { of: n, tree: None, text, characters, head: (0, 0), ends: Vec::new() });
+            all.room.take(EACH + text.len())?;
+            let called = all.id(name)?;
+            all.sentences.push(Sentence {
+                of: n,
+                tree: None,
+                names_tree: false,
+                relation: Relation::Descendant,
+                called,
+                names: Vec::new(),
+                more: 0,
+                text,
+            });
         }
         Ok(all)
     }
 
-    /// Leaves out sentences about what the sentence of another entity names as its ancestor in a tree, unless each is above the other. Returns which
-    /// entities have sentences still, or had none.
-    pub fn leave_out_ancestors(&mut self, asked: Asked, names: &[&[u8]]) -> Fallible<Vec<bool>> {
+    /// Says how the named entities stand to each other, at any distance: the sentence about what is above one of them goes on to another that is above it,
+    /// whose own place it thereby says; unless each is above the other. Returns those that are above others. Errors: those of cft_context.
+    pub fn relate(&mut self, asked: Asked, names: &[&[u8]]) -> Fallible<HashSet<usize>> {
         let numbers: HashMap<&[u8], usize> = names.iter().enumerate().map(|(n, name)| (*name, n)).collect(); // bounded: the names
-        let mut above: HashSet<(usize, Tree, usize)> = HashSet::new(); // bounded: `room` has it
+        // The names above an entity in a tree, from the nearest to a named one.
+        let mut ways: Vec<Way> = Vec::new(); // bounded: `room` has it
         let (mut room, mut at) = (Room::new(), 0);
         let of = AttachedTable::of(asked.function, asked.edges)?;
-        let reach = Reach { down: 0, counts: false, ..asked.reach };
+        let reach = Reach { up: LEVELS, down: 0, counts: false, ..asked.reach };
         let mut take = |rows: &[Relative<'_>]| {
-            for row in rows {
-                while names[at] != row.entity {
+            for rows in rows.chunk_by(|a, b| a.entity == b.entity && a.tree == b.tree) {
+                check_for_interrupts!();
+                while names[at] != rows[0].entity {
                     at += 1;
                 }
-                if let Some(&relative) = numbers.get(row.name) {
+                if !rows.iter().any(|row| numbers.contains_key(row.name)) {
+                    continue;
+                }
+                room.spare(rows.len() * EACH)?;
+                let via: HashMap<&[u8], &[u8]> = rows.iter().map(|row| (row.name, row.via)).collect(); // bounded: spared
+                for row in rows {
+                    let Some(&above) = numbers.get(row.name).filter(|above| **above != at) else { continue };
+                    let way = std::iter::successors(Some(row.name), |name| via.get(name).copied());
+                    let way: Vec<&[u8]> = way.take_while(|name| *name != row.entity).take(LEVELS as usize).collect(); // bounded: LEVELS
                     room.take(EACH)?;
-                    above.insert((at, self.tree(row.tree)?, relative));
+                    let tree = row.tree.map(|tree| self.id(tree)).transpose()?;
+                    let names = way.iter().rev().map(|name| self.id(name)).collect::<Fallible<_>>()?; // bounded: LEVELS
+                    ways.push(Way { of: at, tree, above, names });
                 }
             }
             Ok(())
         };
         answer::answer_of(&of, names, reach, &mut Sink::Nodes { take: &mut take, own: false })?;
-        drop(of);
-        let is_above = |(entity, tree, relative): &&(usize, Tree, usize)| !above.contains(&(*relative, *tree, *entity));
-        let left_out: HashSet<(usize, Tree)> =
-            above.iter().filter(is_above).map(|(_, tree, relative)| (*relative, *tree)).collect(); // bounded: `room` has them
-        let mut had = vec![false; names.len()];
-        self.sentences.iter().for_each(|sentence| had[sentence.of] = true);
-        self.sentences.retain(|sentence| !left_out.contains(&(sentence.of, sentence.tree)));
-        let mut told: Vec<bool> = had.iter().map(|had| !had).collect(); // bounded: the names
-        self.sentences.iter().for_each(|sentence| told[sentence.of] = true);
-        Ok(told)
+        let above: HashSet<_> = ways.iter().map(|way| (way.of, way.tree, way.above)).collect(); // bounded: `room` has them
+        ways.retain(|way| !above.contains(&(way.above, way.tree, way.of)));
+        if ways.is_empty() {
+            return Ok(HashSet::new()); // bounded: empty
+        }
+        let said: HashSet<_> = ways.iter().map(|way| (way.above, way.tree)).collect(); // bounded: as above
+        self.sentences.retain(|sentence| {
+            sentence.relation == Relation::Descendant || !said.contains(&(sentence.of, sentence.tree))
+        });
+        let called = self.called(&of, &ways)?;
+        for way in &ways {
+            let is_meant = |sentence: &&mut Sentence| {
+                (sentence.of, sentence.tree, sentence.relation) == (way.of, way.tree, Relation::Ancestor)
+            };
+            let way: Vec<Named> = way.names.iter().map(|&name| Named { name, called: called[&name] }).collect(); // bounded: LEVELS
+            if let Some(sentence) = self.sentences.iter_mut().find(is_meant) {
+                sentence.go_on(&way);
+            }
+        }
+        Ok(ways.iter().map(|way| way.above).collect()) // bounded: the names
+    }
+
+    /// What the entities of the ways are called.
+    fn called(&mut self, of: &AttachedTable, ways: &[Way]) -> Fallible<HashMap<NameId, NameId>> {
+        let mut ids: Vec<NameId> = ways.iter().flat_map(|way| way.names.iter().copied()).collect(); // bounded: the ways
+        ids.sort_unstable();
+        ids.dedup();
+        let names: Vec<&[u8]> = ids.iter().map(|id| self.names.get(*id)).collect(); // bounded: the ways
+        let labels = Labels::of(of, &names)?;
+        let labelled = |(n, id)| Ok((id, labels.get(n).map_or(Ok(id), |label| self.id(label))?));
+        ids.into_iter().enumerate().map(labelled).collect() // bounded: the ways
+    }
+
+    /// Goes on from what is said to be above entities to the top of their first tree.
+    pub fn go_to_the_top(&mut self, names: &[&[u8]], paths: &Paths) -> Fallible<()> {
+        for n in 0..self.sentences.len() {
+            let sentence = &self.sentences[n];
+            let Some(path) = paths.get(names[sentence.of]).filter(|_| sentence.relation == Relation::Ancestor) else {
+                continue;
+            };
+            let tree = path.tree.as_deref().map(|tree| self.id(tree)).transpose()?;
+            if tree != self.sentences[n].tree {
+                continue;
+            }
+            let mut way = Vec::new();
+            for (name, called) in path.names.iter().rev().skip(1) {
+                way.push(Named { name: self.id(name)?, called: self.id(called)? });
+            }
+            self.sentences[n].go_on(&way);
+        }
+        Ok(())
+    }
+
+    /// Writes the sentences, each with at most [`MOST`] relatives: those that matter before others.
+    pub fn write(&mut self, matters: &Matters<'_>) -> Fallible<()> {
+        for n in 0..self.sentences.len() {
+            check_for_interrupts!();
+            let sentence = &self.sentences[n];
+            if sentence.names.is_empty() {
+                continue;
+            }
+            let (names, more) = self.some(sentence, &self.order(sentence, matters), MOST);
+            let text = self.text(sentence, &names, more)?;
+            self.room.take(text.len())?;
+            let sentence = &mut self.sentences[n];
+            (sentence.names, sentence.more, sentence.text) = (names, more, text);
+        }
+        Ok(())
+    }
+
+    /// Shortens a sentence to the relatives that matter most and fit: "A, B and 98 more." Returns its tokens; None if not even one fits.
+    pub fn cut(&mut self, n: usize, room: usize, matters: &Matters<'_>) -> Fallible<Option<usize>> {
+        let sentence = &self.sentences[n];
+        let order = self.order(sentence, matters);
+        // With each further name it is longer.
+        let (mut most, mut too_many, mut best) = (0, order.len(), None);
+        while most + 1 < too_many {
+            let count = usize::midpoint(most, too_many);
+            let (names, more) = self.some(sentence, &order, count);
+            let text = self.text(sentence, &names, more)?;
+            let tokens = budget::tokens(&text);
+            if tokens <= room {
+                (most, best) = (count, Some((names, more, text, tokens)));
+            } else {
+                too_many = count;
+            }
+        }
+        let Some((names, more, text, tokens)) = best else { return Ok(None) };
+        let sentence = &mut self.sentences[n];
+        (sentence.names, sentence.more, sentence.text) = (names, more, text);
+        Ok(Some(tokens))
+    }
+
+    /// The places of a sentence's relatives in the order in which they matter: of ancestors the nearest first.
+    fn order(&self, sentence: &Sentence, matters: &Matters<'_>) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..sentence.names.len()).collect(); // bounded: KEPT
+        if sentence.relation == Relation::Descendant {
+            let matter = |one: &Option<Named>| {
+                one.map_or(0, |one| matters.of(self.names.get(one.name), self.names.get(one.called)))
+            };
+            order.sort_by_cached_key(|&n| Reverse(matter(&sentence.names[n])));
+        }
+        order
+    }
+
+    /// The first `count` relatives of an order, as the sentence has them, and how many it does not name then.
+    fn some(&self, sentence: &Sentence, order: &[usize], count: usize) -> (Vec<Option<Named>>, usize) {
+        let mut places = order[..count.min(order.len())].to_vec(); // bounded: KEPT
+        places.sort_unstable();
+        let mut names: Vec<Option<Named>> = places.into_iter().map(|n| sentence.names[n]).collect(); // bounded: KEPT
+        names.truncate(names.iter().rposition(Option::is_some).map_or(0, |last| last + 1));
+        let named = |all: &[Option<Named>]| all.iter().flatten().count();
+        let more = sentence.more + named(&sentence.names) - named(&names);
+        (names, more)
+    }
+
+    fn text(&self, sentence: &Sentence, names: &[Option<Named>], more: usize) -> Fallible<Vec<u8>> {
+        let name = |id: NameId| self.names.get(id);
+        let subject = Subject {
+            entity: name(sentence.called).into(),
+            tree: sentence.names_tree.then(|| sentence.tree.map(|tree| name(tree).into())),
+            relation: sentence.relation,
+        };
+        let mut text = Text::default();
+        let called = names.iter().map(|one| one.map_or(&b"..."[..], |one| name(one.called)));
+        write(&mut text, called, subject, names.len() + more > 1)?;
+        let mut text = text.as_bytes().to_vec(); // bounded: MOST names
+        if more > 0 {
+            text.pop();
+            text.extend_from_slice(format!(" and {more} more.").as_bytes());
+        }
+        Ok(text)
+    }
+
+    /// The entities whose place the sentences say: those that they name, and those of which they say what is above them.
+    pub fn placed(&self, names: &[&[u8]]) -> HashSet<Vec<u8>> {
+        let mut all = HashSet::new(); // bounded: the names of sentences
+        for sentence in &self.sentences {
+            all.extend(sentence.names.iter().flatten().map(|one| self.names.get(one.name).to_vec())); // bounded: as above
+            all.extend(sentence.is_upward().then(|| names[sentence.of].to_vec())); // bounded: as above
+        }
+        all
+    }
+}
+
+impl Sentence {
+    /// Whether it says what is above its entity.
+    pub fn is_upward(&self) -> bool {
+        self.relation == Relation::Ancestor
+    }
+
+    /// Adds what else is on a way up, all of it if that is short, else its end.
+    fn go_on(&mut self, way: &[Named]) {
+        let is_new = |one: &&Named| !self.names.iter().flatten().any(|known| known.name == one.name);
+        let beyond: Vec<Named> = way.iter().filter(is_new).copied().collect(); // bounded: LEVELS
+        match &beyond[..] {
+            [_, .., last] if self.names.len() + beyond.len() > SHORT => self.names.extend([None, Some(*last)]),
+            _ => self.names.extend(beyond.into_iter().map(Some)),
+        }
     }
 }

@@ -21,12 +21,13 @@ pub struct Mention<'m> {
     pub score: f32,
 }
 
-/// An entity that is mentioned: where, as what, and by which alias.
+/// An entity that is mentioned: where, as what, by which alias, and by which rule (the method of cft_entities).
 pub struct Mentioned {
-    start: i32,
+    pub start: i32,
     pub entity: Vec<u8>,
     pub mention: Vec<u8>,
     pub alias: Option<Vec<u8>>,
+    pub method: Vec<u8>,
 }
 
 /// The columns of cft_entities.
@@ -99,7 +100,7 @@ pub fn first_mentions(
     mentions(function, edges, question, |one| {
         room.take(EACH + one.entity.len() + one.mention.len() + one.alias.map_or(0, <[u8]>::len))?;
         let (entity, mention, alias) = (one.entity.to_vec(), one.mention.to_vec(), one.alias.map(<[u8]>::to_vec)); // bounded: `room` has them
-        all.push(Mentioned { start: one.start, entity, mention, alias });
+        all.push(Mentioned { start: one.start, entity, mention, alias, method: one.method.to_vec() }); // bounded: a word
         Ok(())
     })?;
     all.sort_by(|a, b| (a.start, &a.entity).cmp(&(b.start, &b.entity)));

@@ -14,6 +14,8 @@ pub mod gather;
 pub mod hierarchy;
 pub mod meaning;
 pub mod mentioned;
+pub mod named;
+pub mod place;
 pub mod resolve;
 pub mod search;
 pub mod tree_search;

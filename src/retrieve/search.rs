@@ -30,6 +30,8 @@ pub struct Search<'s> {
     /// Only documents for which this holds.
     pub filter: Option<&'s str>,
     pub how: How,
+    /// Whether the columns are returned that a prompt shows beside the text.
+    pub shows: bool,
 }
 
 /// How a search of the nearest goes about it.
@@ -59,8 +61,12 @@ impl How {
 
 const C: &str = "COLLATE pg_catalog.\"C\"";
 
+/// Words as queries, with their weights: these are read once, not for each document.
+const WORDS: &str = "w AS MATERIALIZED (SELECT u.query, u.weight FROM ROWS FROM (\
+     pg_catalog.unnest($7::pg_catalog.tsquery[]), pg_catalog.unnest($8::pg_catalog.float8[])) AS u(query, weight))";
+
 impl Search<'_> {
-    /// The statement: id, entity, body, tokens and distance of each document, of words their weight, too; the best first, ties broken by id and body.
+    /// The statement: id, entity, body, tokens, distance and what is shown of each document, of words their weight, too; the best first, ties broken by id and body.
     /// Errors: 55000 (no entities).
     pub fn statement(&self, of: &Documents) -> Fallible<String> {
         let Documents { name: table, id, body, embedding, distance, .. } = of;
@@ -79,10 +85,9 @@ impl Search<'_> {
             (By::Nearest, _) => away.clone(),
         };
         let (words, score, weight, first) = match self.by {
-            // The queries are read once, not for each document. How near the words are to each other, and how many, decides between documents that have the same ones.
+            // How near the words are to each other, and how many, decides between documents that have the same ones.
             By::Words(value) => (
-                "w AS MATERIALIZED (SELECT u.query, u.weight FROM ROWS FROM (\
-                 pg_catalog.unnest($7::pg_catalog.tsquery[]), pg_catalog.unnest($8::pg_catalog.float8[])) AS u(query, weight)), ",
+                format!("{WORDS}, "),
                 format!(
                     ", (SELECT pg_catalog.sum(w.weight) FROM w WHERE {value} OPERATOR(pg_catalog.@@) w.query) AS score, \
                      pg_catalog.ts_rank({value}, (SELECT $9::pg_catalog.tsquery)) AS among"
@@ -90,7 +95,7 @@ impl Search<'_> {
                 ", n.score",
                 "n.score DESC, n.among DESC",
             ),
-            By::Nearest => ("", String::new(), "", "n.distance"),
+            By::Nearest => (String::new(), String::new(), "", "n.distance"),
         };
         let is_there = match self.by {
             By::Words(_) => "true".into(),
@@ -108,11 +113,15 @@ impl Search<'_> {
         };
         let entity = of.entity.as_ref().map_or("NULL::pg_catalog.text".into(), |entity| entity.of_row("d"));
         let (id_text, body_text) = (id.as_text("n.id"), body.as_text("n.body"));
+        let (shown, shows) = match self.shows {
+            true => (format!(", {} AS shown", of.shown_of("d")), ", n.shown"),
+            false => (String::new(), ""),
+        };
         Ok(format!(
             "WITH {words}n AS MATERIALIZED (\
-             SELECT {} AS id, {entity} AS entity, {} AS body, {} AS tokens, {kept} AS distance{score} \
+             SELECT {} AS id, {entity} AS entity, {} AS body, {} AS tokens, {kept} AS distance{score}{shown} \
              FROM {table} AS d WHERE {is_there}{}{conditions} ORDER BY {order} {}) \
-             SELECT {id_text}, {about}, {body_text}, {}, {distance}{weight} FROM n ORDER BY {first}, {id_text} {C}, {body_text} {C} LIMIT {}",
+             SELECT {id_text}, {about}, {body_text}, {}, {distance}{shows}{weight} FROM n ORDER BY {first}, {id_text} {C}, {body_text} {C} LIMIT {}",
             id.of_row("d"),
             body.of_row("d"),
             counted(of),
@@ -215,10 +224,23 @@ impl Search<'_> {
     }
 }
 
+/// How documents about entities are to be ordered.
+#[derive(Clone, Copy)]
+pub enum Order<'s> {
+    /// By depth and distance, all of them.
+    All,
+    /// The entities of one depth take turns, each with the document that is nearest or has most of the words, if what text search compares of a document is
+    /// given, as SQL.
+    Turns(Option<&'s str>),
+}
+
+/// Documents of which the words are compared.
+const COMPARED: i64 = 1000;
+
 /// The statement for the documents about entities ($2 text[], in the order of preference, with $3 int[] depths and $5 int[] places): the number of the
-/// entity, id, body, tokens and distance of each document, once, with the first of its entities. $1 is an embedding, $4 what the filter compares with, $6 the most rows.
-/// `by_distance`: whether documents of one depth come in the order of their distances. Errors: 55000, 42804.
-pub fn about(of: &Documents, by_distance: bool, filter: Option<&str>) -> Fallible<String> {
+/// entity, id, body, tokens, distance and what is shown of each document, once, with the first of its entities. $1 is an embedding, $4 what the filter compares with, $6 the most rows,
+/// $7 text[] words, each as a query of text search, $8 float8[] their weights. `by_distance`: whether documents of one depth come in the order of their distances. Errors: 55000, 42804.
+pub fn about(of: &Documents, by_distance: bool, filter: Option<&str>, order: Order<'_>) -> Fallible<String> {
     of.require_entities()?;
     let Documents { id, body, .. } = of;
     let sort = of.sort.as_ref().map_or("NULL::pg_catalog.int4".into(), |sort| sort.of_row("d"));
@@ -227,15 +249,46 @@ pub fn about(of: &Documents, by_distance: bool, filter: Option<&str>) -> Fallibl
         if by_distance { self::by_distance(&of.embedding, &of.distance) } else { "NULL::pg_catalog.float8".into() };
     let filter = filter.map(|filter| format!(" AND {filter}")).unwrap_or_default();
     let those = format!(" WHERE true{}{filter}", has_text(of));
-    let join = join(of);
+    let (join, shown) = (join(of), of.shown_of("d"));
+    let searched = match (order, &of.search) {
+        (Order::Turns(Some(_)), Some(search)) => format!(", {} AS searched", search.of_row("d")),
+        _ => String::new(),
+    };
     // Rows with one id but different texts are different chunks of it.
-    Ok(format!(
-        "SELECT f.n, f.id, f.body, f.tokens, f.distance FROM (\
-         SELECT DISTINCT ON ({id_text} {C}, {body_text} {C}) n.n::pg_catalog.int4 AS n, n.depth, n.place, {id_text} AS id, {body_text} AS body, {} AS tokens, \
-         {away} AS distance, {sort} AS sort FROM ROWS FROM (pg_catalog.unnest($2), pg_catalog.unnest($3), pg_catalog.unnest($5)) WITH ORDINALITY AS n(name, depth, place, n){join}{those} \
-         ORDER BY {id_text} {C}, {body_text} {C}, n.n) AS f \
-         ORDER BY f.depth, f.distance, f.place, f.n, f.sort, f.id {C}, f.body {C} LIMIT $6",
+    let all = format!(
+        "SELECT DISTINCT ON ({id_text} {C}, {body_text} {C}) n.n::pg_catalog.int4 AS n, n.depth, n.place, {id_text} AS id, {body_text} AS body, {} AS tokens, \
+         {away} AS distance, {sort} AS sort, {shown} AS shown{searched} \
+         FROM ROWS FROM (pg_catalog.unnest($2), pg_catalog.unnest($3), pg_catalog.unnest($5)) WITH ORDINALITY AS n(name, depth, place, n){join}{those} \
+         ORDER BY {id_text} {C}, {body_text} {C}, n.n",
         tokens(&counted(of), &body_text)
+    );
+    let columns = "f.n, f.id, f.body, f.tokens, f.distance, f.shown";
+    let last = format!("f.place, f.n, f.sort, f.id {C}, f.body {C} LIMIT $6");
+    let Order::Turns(words) = order else {
+        return Ok(format!("SELECT {columns} FROM ({all}) AS f ORDER BY f.depth, f.distance, {last}"));
+    };
+    let (with, fit) = match (words, &of.search) {
+        (Some(value), Some(search)) => {
+            let value = value.replacen(&search.of_row("d"), "f.searched", 1);
+            let score = format!(
+                "SELECT f.*, CASE WHEN pg_catalog.count(*) OVER () OPERATOR(pg_catalog.<=) {COMPARED} \
+                 THEN (SELECT pg_catalog.sum(w.weight) FROM w WHERE {value} OPERATOR(pg_catalog.@@) w.query) END AS score FROM ({all}) AS f"
+            );
+            let by = |order: &str| {
+                format!(
+                    "1::pg_catalog.float8 OPERATOR(pg_catalog./) (60 OPERATOR(pg_catalog.+) pg_catalog.rank() OVER (PARTITION BY f.depth ORDER BY {order}))"
+                )
+            };
+            let fit = format!("{} OPERATOR(pg_catalog.+) {}", by("f.distance"), by("f.score DESC NULLS LAST"));
+            (format!("WITH {WORDS} "), format!("SELECT f.*, {fit} AS fit FROM ({score}) AS f"))
+        }
+        _ => (String::new(), format!("SELECT f.*, 0 AS fit FROM ({all}) AS f")),
+    };
+    let own = format!("f.fit DESC, f.distance, f.sort, f.id {C}, f.body {C}");
+    Ok(format!(
+        "{with}SELECT {columns} FROM (\
+         SELECT f.*, pg_catalog.row_number() OVER (PARTITION BY f.depth, f.n ORDER BY {own}) AS turn FROM ({fit}) AS f) AS f \
+         ORDER BY f.depth, f.turn, f.fit DESC, f.distance, {last}"
     ))
 }
 
@@ -316,7 +369,7 @@ impl Source<'_> {
             (_, false) => String::new(),
             (Self::Embeddings(of), true) => format!(" AND {}", is_within(&of.entity, "d")),
             (Self::Documents(of), true) => {
-                Search { by: By::Nearest, k: 0, within, filter: None, how: How::First }.conditions(of)?.0
+                Search { by: By::Nearest, k: 0, within, filter: None, how: How::First, shows: false }.conditions(of)?.0
             }
         };
         if let Some(filter) = filter {
@@ -384,10 +437,10 @@ fn by_distance_of(embedding: &str, distance: &Distance) -> String {
     format!("{embedding}{} {} $1::{}", distance.cast, distance.operator, distance.type_name)
 }
 
-/// The tokens of a text, as SQL: those that are counted, else one for four characters.
+/// The tokens of a text, as SQL: those that are counted, else one for four bytes.
 fn tokens(counted: &str, text: &str) -> String {
     format!(
-        "COALESCE({counted}, (pg_catalog.char_length({text}) OPERATOR(pg_catalog.+) 3) OPERATOR(pg_catalog./) 4, 0)::pg_catalog.int4"
+        "COALESCE({counted}, (pg_catalog.octet_length({text}) OPERATOR(pg_catalog.+) 3) OPERATOR(pg_catalog./) 4, 0)::pg_catalog.int4"
     )
 }
 

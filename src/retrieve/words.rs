@@ -13,12 +13,12 @@ use crate::error::Fallible;
 use crate::pg::compat::plain;
 use crate::pg::invalidation;
 use crate::pg::invalidation::Cached;
-use crate::retrieve::documents::{COLUMNS, Wanted};
+use crate::retrieve::documents::{WITH_SHOWN, Wanted};
 use crate::retrieve::found::Found;
 use crate::retrieve::search::{By, How, Search};
 use crate::serve::plans::{Planning, with_safe_path};
 use pgrx::pg_sys;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// What is compared, as SQL; the OID of its configuration; and how frequent words are.
@@ -48,23 +48,40 @@ struct Word {
     /// The share of the documents that have it.
     frequency: f64,
     weight: f64,
-    /// The mentions that have it.
+    /// Whether the question has it, and the mentions that do: as they are written, or by what their entities are called.
+    is_asked: bool,
     of: Vec<usize>,
 }
 
-/// How a question's words are weighed and looked up.
-struct Asked<'w> {
-    words: &'w mut Vec<Word>,
+/// A mention of an entity.
+#[derive(Clone, Copy, Default)]
+struct Weight {
+    /// That of its words together, and of those that are written; no document may have one of these, and then they are rarer than any.
+    weight: f64,
+    written: f64,
+    /// That of the words that are written and not in its entity's name.
+    others: f64,
+}
+
+/// The words of a question and of its mentions that documents have, the rarest first: how they are weighed and looked up.
+pub struct Weighed {
+    compared: Rc<Compared>,
+    words: Vec<Word>,
     documents: f64,
     /// Documents that are wanted.
     k: i32,
     /// Of fewer that have rare words, those with frequent ones are looked up, too.
     least: i32,
+    mentions: Vec<Weight>,
+    /// The weight of the mention that has most.
+    pub heaviest: f64,
 }
 
-/// The columns of a search by words: those of [`COLUMNS`], and the weight of the words that a document has.
-pub const WITH_WEIGHTS: [pg_sys::Oid; 6] =
-    [COLUMNS[0], COLUMNS[1], COLUMNS[2], COLUMNS[3], COLUMNS[4], pg_sys::FLOAT8OID];
+/// The columns of a search by words: those of [`WITH_SHOWN`], and the weight of the words that a document has.
+pub const WITH_WEIGHTS: [pg_sys::Oid; 7] = {
+    let [id, entity, body, tokens, distance, shown] = WITH_SHOWN;
+    [id, entity, body, tokens, distance, shown, pg_sys::FLOAT8OID]
+};
 
 /// Documents are looked up by a question's rarest words, as long as these are in at most so many documents; and by pairs of the words that follow, as long as
 /// these are.
@@ -84,47 +101,41 @@ thread_local! {
 }
 
 impl Wanted {
-    /// Finds the `most` documents, of which `k` are wanted, whose words are the most of a question's, a text value, by rarity; and of what `mentions` say, texts
-    /// that belong to it. Returns the weight of the mention that has most. Errors: 55000 (no column to search by words), 42804.
-    pub fn with_words(
-        &self,
-        of: &Documents,
-        [most, k]: [i32; 2],
-        question: pg_sys::Datum,
-        mentions: &[&[u8]],
-        found: &mut Found,
-    ) -> Fallible<f64> {
+    /// Weighs the words of a question, a text value, and of its mentions: of each how it is written and what its entity is called. `k`: documents that are
+    /// wanted. Errors: 55000 (no column to search by words), 42804.
+    pub fn weigh(&self, of: &Documents, k: i32, question: pg_sys::Datum, mentions: &[[&[u8]; 2]]) -> Fallible<Weighed> {
         let compared = compared(of)?;
-        let mut words = compared.words(question, mentions)?;
+        let mut words = compared.words(question, mentions.as_flattened())?;
         let documents = compared.count(of, of.rows()? as f64, &mut words)?;
+        let mut mentions = vec![Weight::default(); mentions.len()];
+        for word in &words {
+            for n in word.of.iter().filter(|n| **n % 2 == 0) {
+                let of = &mut mentions[n / 2];
+                of.written += -word.frequency.ln();
+                of.others += if word.of.contains(&(n + 1)) { 0.0 } else { -word.frequency.ln() };
+            }
+        }
         words.retain(|word| word.frequency > 0.0);
         words.sort_by(|a, b| a.frequency.total_cmp(&b.frequency).then_with(|| a.lexeme.cmp(&b.lexeme)));
         words.truncate(MOST);
-        if words.is_empty() {
-            return Ok(0.0);
-        }
         // Without an embedding nothing else finds documents.
         let least = if self.embedding.is_some() { 0 } else { k };
-        let mut asked = Asked { words: &mut words, documents, k, least };
-        let heaviest = asked.weigh(mentions.len());
-        self.by_words(of, [most, least], &compared.value, asked.queries(), found)?;
-        Ok(heaviest)
+        let mut weighed = Weighed { compared, words, documents, k, least, mentions, heaviest: 0.0 };
+        weighed.weigh();
+        Ok(weighed)
     }
 
-    /// Finds the `most` documents that have the rarest of some words. `value`: what text search compares.
-    fn by_words(
-        &self,
-        of: &Documents,
-        [most, least]: [i32; 2],
-        value: &str,
-        words: Words,
-        found: &mut Found,
-    ) -> Fallible<()> {
+    /// Finds the `most` documents whose words are the most, by rarity. Errors: those of [`Wanted::condition`].
+    pub fn with_words(&self, of: &Documents, most: i32, weighed: &Weighed, found: &mut Found) -> Fallible<()> {
+        if weighed.words.is_empty() {
+            return Ok(());
+        }
         let filter = self.condition(of)?;
-        let search = Search { how: How::Ties, ..self.search(By::Words(value), most, filter.as_ref()) };
-        let sql = search.statement(of)?;
+        let by = By::Words(&weighed.compared.value);
+        let search = Search { how: How::Ties, ..self.search(by, most, filter.as_ref()) };
+        let (sql, words) = (search.statement(of)?, weighed.queries());
         // Where too few of the documents that may be found have the rare words, they are looked up by any.
-        let enough = least.max(1) as u64;
+        let enough = weighed.least.max(1) as u64;
         for looked_up in [words.rare, words.any] {
             let values = [
                 (pg_sys::TEXTOID, Some(looked_up)),
@@ -142,22 +153,49 @@ impl Wanted {
     }
 }
 
-impl Asked<'_> {
-    /// Gives each word its weight; returns that of the mention that has most. What looks like a number or a code, is in no mention, and in no more documents
-    /// than are wanted, weighs more than any mention.
-    fn weigh(&mut self, mentions: usize) -> f64 {
-        let mut of_mentions = vec![0.0; mentions];
-        for word in self.words.iter_mut() {
+impl Weighed {
+    /// Whether a mention does not have the rarest word of the question, nor one as rare.
+    pub fn lacks_the_rarest(&self, mention: usize) -> bool {
+        let asked = || self.words.iter().filter(|word| word.is_asked);
+        let is_of = |word: &Word| word.of.iter().any(|n| n / 2 == mention);
+        let rarest = asked().next().map_or(0.0, |word| word.frequency);
+        !asked().take_while(|word| word.frequency == rarest).any(is_of) && asked().next().is_some()
+    }
+
+    /// Whether a mention says nothing beside others: documents have its words everywhere, and those of another one hardly; or text search ignores them.
+    pub fn is_common(&self, mention: usize) -> bool {
+        let Weight { written, .. } = self.mentions[mention];
+        let most = self.mentions.iter().map(|one| one.written).fold(0.0, f64::max);
+        written < BESIDE && most >= BESIDE || written == 0.0 && self.words.iter().any(|word| word.is_asked)
+    }
+
+    /// Whether some documents, and few, have the words of a mention that its entity's name does not have: who wrote them meant them.
+    pub fn is_spelled(&self, mention: usize) -> bool {
+        (BESIDE..f64::INFINITY).contains(&self.mentions[mention].others)
+    }
+
+    /// Forgets the words that only these mentions have.
+    pub fn forget(&mut self, mentions: &HashSet<usize>) {
+        self.words.retain(|word| word.is_asked || word.of.iter().any(|n| !mentions.contains(&(n / 2))));
+    }
+
+    /// Gives each word its weight. What looks like a number or a code, is in no mention, and in no more documents than are wanted, weighs more than any
+    /// mention.
+    fn weigh(&mut self) {
+        for word in &mut self.words {
             word.weight = -word.frequency.ln();
-            word.of.iter().for_each(|&n| of_mentions[n] += word.weight);
+            let mut last = None;
+            for n in word.of.iter().map(|n| n / 2).filter(|n| last.replace(*n) != Some(*n)) {
+                self.mentions[n].weight += word.weight;
+            }
         }
-        let heaviest = of_mentions.into_iter().fold(0.0, f64::max);
+        let heaviest = self.mentions.iter().map(|one| one.weight).fold(0.0, f64::max);
         let (documents, k) = (self.documents, f64::from(self.k));
         let is_code = |word: &&mut Word| word.of.is_empty() && word.lexeme.iter().any(u8::is_ascii_digit);
         for word in self.words.iter_mut().filter(is_code).filter(|word| word.frequency * documents <= k) {
             word.weight += heaviest + BESIDE;
         }
-        heaviest
+        self.heaviest = heaviest;
     }
 
     /// The queries. The words are sorted, the rarest first.
@@ -183,13 +221,21 @@ impl Asked<'_> {
             }
         }
         let any = |some: &[Vec<u8>]| text_datum(&some.join(&b" | "[..]));
+        let [each, weights] = self.each();
+        Words { rare: any(&looked_up), each, weights, any: any(&quoted) }
+    }
+
+    /// The words as queries, a value of type text[], and their weights, one of type float8[].
+    pub fn each(&self) -> [pg_sys::Datum; 2] {
+        let quoted: Vec<Vec<u8>> = self.words.iter().map(|word| as_query(&word.lexeme)).collect(); // bounded: MOST words
         let each: Vec<&[u8]> = quoted.iter().map(Vec::as_slice).collect(); // bounded: MOST words
-        Words {
-            rare: any(&looked_up),
-            each: text_array(&each),
-            weights: array_of_values(pg_sys::FLOAT8OID, words.iter().map(|word| word.weight.to_ne_bytes())),
-            any: any(&quoted),
-        }
+        let weights = self.words.iter().map(|word| word.weight.to_ne_bytes());
+        [text_array(&each), array_of_values(pg_sys::FLOAT8OID, weights)]
+    }
+
+    /// What text search compares of a document (d), as SQL.
+    pub fn value(&self) -> &str {
+        &self.compared.value
     }
 }
 
@@ -227,10 +273,11 @@ impl Compared {
             if place == words.len() {
                 let frequency = self.frequencies.get(lexeme).copied().unwrap_or(self.others);
                 let lexeme = lexeme.to_vec(); // bounded: a tsvector
-                words.push(Word { lexeme, frequency, weight: 0.0, of: Vec::new() });
+                words.push(Word { lexeme, frequency, weight: 0.0, is_asked: false, of: Vec::new() });
             }
-            if let Some(mention) = row.int(1).and_then(|n| usize::try_from(n - 1).ok()) {
-                words[place].of.push(mention);
+            match row.int(1).and_then(|n| usize::try_from(n - 1).ok()) {
+                Some(mention) => words[place].of.push(mention),
+                None => words[place].is_asked = true,
             }
             Ok(())
         })?;

@@ -54,10 +54,20 @@ impl Sentences {
 
 /// Writes one sentence about those rows.
 pub fn sentence(out: &mut Text, of: &[Relative<'_>], subject: Subject<'_>) -> Fallible<()> {
+    write(out, of.iter().map(Relative::called), subject, of.len() > 1)
+}
+
+/// Writes one sentence that lists what relatives are called. `several`: whether there are several, listed or not.
+pub fn write<'n>(
+    out: &mut Text,
+    called: impl Iterator<Item = &'n [u8]> + Clone,
+    subject: Subject<'_>,
+    several: bool,
+) -> Fallible<()> {
     let left = Cell::new(0);
-    let names = of.iter().map(|row| {
-        look_up(&left, row.called().len());
-        Piece::from(row.called())
+    let names = called.map(|called| {
+        look_up(&left, called.len());
+        Piece::from(called)
     });
     let bytes = names.clone().map(Subject::most_bytes_of).sum::<usize>() + subject.most_bytes();
     if bytes > guc::work_bytes().max(LEAST_TEXT) {
@@ -66,7 +76,7 @@ pub fn sentence(out: &mut Text, of: &[Relative<'_>], subject: Subject<'_>) -> Fa
     if !out.try_reserve(bytes, &mut Interruptible::new(&mut { check_interrupts })) {
         return Err(error::no_room(NoRoom::Memory(bytes)));
     }
-    write_sentence(out, subject, names);
+    write_sentence(out, subject, names, several);
     Ok(())
 }
 

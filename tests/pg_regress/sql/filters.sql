@@ -11,8 +11,8 @@ SELECT n, CASE n % 2 WHEN 0 THEN 'left' ELSE 'right' END,
        CASE WHEN n % 9 = 0 THEN NULL ELSE n * 1.25 END, n % 8, n % 4 = 1, date '2024-01-01' + n, 'c' || n % 6, 'N''' || n % 4
   FROM generate_series(1, 60) AS n;
 SELECT cft_attach('bins');
-SELECT cft_attach_documents('wares', entity => 'bin', metadata => 'meta', columns => '{price,stock,active,made,code,na me}');
-SELECT cft_attach_documents('wares', entity => 'bin', metadata => 'meta', columns => '{price,stock,active,made,code,na me}');
+SELECT cft_attach_documents('wares', entity => 'bin', metadata => 'meta', columns => '{price,stock,active,made,code,na me}', show => '{id}');
+SELECT cft_attach_documents('wares', entity => 'bin', metadata => 'meta', columns => '{price,stock,active,made,code,na me}', show => '{id}');
 CREATE FUNCTION filtered(filter jsonb) RETURNS int[] LANGUAGE sql AS $$
     SELECT array_agg(document_id::int ORDER BY document_id::int) FROM cft_nearest_documents('[1,1]', 100, documents => 'wares', filter => filter) $$;
 CREATE FUNCTION by_hand(condition text) RETURNS int[] LANGUAGE plpgsql AS $$
@@ -93,7 +93,7 @@ INSERT INTO plain (id, stock, name) SELECT n, n, 'n' || n FROM generate_series(1
 CREATE INDEX plain_stock ON plain (stock);
 CREATE INDEX plain_name ON plain (name);
 ANALYZE plain;
-SELECT cft_attach_documents('plain', columns => '{stock,name}');
+SELECT cft_attach_documents('plain', columns => '{stock,name}', show => '{id}');
 CREATE FUNCTION plan_has(filter jsonb, name text) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
     plan json;

@@ -1,5 +1,6 @@
 -- cft_retrieve, mode hybrid: reciprocal rank fusion of the nearest documents, those with the question's words, and those about its entities.
 SET client_min_messages = warning;
+SET cftrag.budget = 0;
 \set SHOW_CONTEXT never
 CREATE TABLE wards (parent text, child text);
 INSERT INTO wards VALUES ('hospital', 'cardiology'), ('cardiology', 'heart clinic'), ('hospital', 'nephrology');
@@ -153,7 +154,7 @@ BEGIN
 END $$;
 CREATE FUNCTION ids(question text, embedding vector = NULL, k int = 5) RETURNS text[] LANGUAGE sql AS $$
     SELECT array_agg(r.document_id ORDER BY rank) FROM cft_retrieve(question, embedding, k => k, chunks => 0, edges => 'shop', documents => 'notes') AS r WHERE source = 'document' $$;
-SELECT cft_attach_documents('notes', entity => 'entity', search => 'words', columns => '{entity}');
+SELECT cft_attach_documents('notes', entity => 'entity', search => 'words', columns => '{entity}', show => '{id}');
 SELECT refill($$WHEN i = 4711 THEN 'case TK4711 closed' WHEN i = 10 THEN 'the widget pump' ELSE 'text ' || i$$, 5000);
 SELECT (ids('What about TK4711 and the widget pump?', '[1,1]'))[1] AS first, (ids('What about TK4711 and the widget pump?'))[1] AS without_embedding;
 SELECT refill($$WHEN i = 4711 THEN 'case TK4711 closed' WHEN i BETWEEN 10 AND 109 THEN 'about the widget pump' ELSE 'text ' || i$$, 5000);
@@ -201,7 +202,7 @@ CREATE VIEW some_notes AS SELECT * FROM notes WHERE id > 500;
 SELECT cft_attach_documents('some_notes', entity => 'entity', search => 'words');
 SELECT document_id FROM cft_retrieve('TK777 about the widget pump', '[1,1]', k => 1, chunks => 0, edges => 'shop', documents => 'some_notes') WHERE source = 'document';
 -- An empty format of documents is none; a zero vector is an error everywhere.
-SELECT cft_prompt('TK777', NULL, k => 1, edges => 'shop', documents => 'notes', document_template => '') ~ '\[1\] ticket TK777' AS as_usual;
+SELECT cft_prompt('TK777', NULL, k => 1, edges => 'shop', documents => 'notes', document_template => '') ~ '\[1\] .*: ticket TK777' AS as_usual;
 SELECT count(*) FROM cft_tree_search('[0,0]', edges => 'shop', documents => 'notes');
 DROP VIEW some_notes;
 DROP TABLE notes, shop;

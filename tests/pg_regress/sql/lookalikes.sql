@@ -33,8 +33,8 @@ INSERT INTO data.kinds VALUES ('root', 'leaf'), ('root', NULL);
 CREATE TABLE data.calls (n int GENERATED ALWAYS AS IDENTITY, call text);
 INSERT INTO data.calls (call) SELECT unnest(string_to_array(btrim($$
 public.cft_attach('data.edges'::regclass, 'parent'::name, 'child'::name, 'tree'::name, NULL::name, NULL::name, false::boolean, 'english'::text, NULL::text[])
-public.cft_attach_documents('data.docs'::regclass, 'id'::name, 'body'::name, 'embedding'::name, NULL::name, NULL::name, 'data.pairs'::regclass, 'entity'::name, 'document_id'::name, NULL::name, NULL::name, NULL::text[], NULL::name)
-public.cft_attach_documents('data.docs'::regclass, 'id'::name, 'body'::name, 'embedding'::name, 'entity'::name, NULL::name, NULL::regclass, 'entity'::name, 'document_id'::name, NULL::name, NULL::name, NULL::text[], NULL::name)
+public.cft_attach_documents('data.docs'::regclass, 'id'::name, 'body'::name, 'embedding'::name, NULL::name, NULL::name, 'data.pairs'::regclass, 'entity'::name, 'document_id'::name, NULL::name, NULL::name, NULL::text[], NULL::name, NULL::text[])
+public.cft_attach_documents('data.docs'::regclass, 'id'::name, 'body'::name, 'embedding'::name, 'entity'::name, NULL::name, NULL::regclass, 'entity'::name, 'document_id'::name, NULL::name, NULL::name, NULL::text[], NULL::name, NULL::text[])
 public.cft_attach_embeddings('data.names'::regclass, 'entity'::name, 'embedding'::name, 'data.edges'::regclass)
 public.cft_attach_aliases('data.akas'::regclass, 'alias'::name, 'entity'::name, 'data.edges'::regclass, NULL::text)
 public.cft_attach_labels('data.labels'::regclass, 'entity'::name, 'label'::name, 'data.edges'::regclass, NULL::text, NULL::text[], NULL::name)

@@ -46,71 +46,121 @@ SELECT count(*) AS names, count(*) FILTER (WHERE (SELECT text FROM cftrag_intern
   FROM (SELECT parent FROM tie UNION SELECT child FROM tie UNION VALUES ('nobody')) AS s(name), generate_series(1, 4) AS hops;
 DROP FUNCTION plain_neighbours;
 
--- A sentence that does not fit: the one with the most names that does.
-CREATE FUNCTION plain_short(entity text, room int, up int, down int, sentence text) RETURNS text LANGUAGE sql AS $$
-    WITH p AS (SELECT p.tree, p.relation FROM cft_context_parts(ARRAY[entity], up, down) AS p WHERE p.text = sentence),
-         c AS (SELECT c.relative, row_number() OVER (ORDER BY c.depth, c.relative COLLATE "C") AS n, count(*) OVER () AS many, bool_or(c.relative LIKE '%,%') OVER () AS commas
-                 FROM cft_context(entity, up, down) AS c JOIN p ON p.tree IS NOT DISTINCT FROM c.tree AND p.relation = c.relation)
-    SELECT short FROM (
-        SELECT n, split_part(sentence, ' are: ', 1) || ' are: ' || (SELECT string_agg(b.relative, CASE WHEN c.commas THEN '; ' ELSE ', ' END ORDER BY b.n) FROM c AS b WHERE b.n <= c.n)
-                  || ' and ' || many - n || ' more.' AS short
-          FROM c WHERE n < many) AS z
-     WHERE (char_length(short) + 3) / 4 <= room ORDER BY n DESC LIMIT 1 $$;
--- The plain definition of mode cft, budget included: the sources take turns, hierarchy first; what does not fit is shortened to half of what is left, or left out.
-CREATE FUNCTION plain_retrieve(question text, e vector, k int, up int, down int, budget int) RETURNS TABLE (source text, id text, rank bigint, body text, tokens int) LANGUAGE sql AS $$
-    WITH RECURSIVE d AS (
-        SELECT 'document' AS source, NULL AS entity, p.id::text, row_number() OVER (ORDER BY p.embedding <=> e, p.id) AS rank, p.body, (char_length(p.body) + 3) / 4 AS tokens
-          FROM paper AS p ORDER BY p.embedding <=> e, p.id LIMIT k
-    ), m AS (
-        SELECT DISTINCT ON (entity COLLATE "C") entity, start FROM cft_entities(question) ORDER BY entity COLLATE "C", start
-    ), names AS (
-        SELECT array_agg(entity ORDER BY start, entity COLLATE "C") AS names FROM m
-    ), above AS (
-        SELECT a.entity, a.tree, a.relative FROM names, cft_context(names, up, 0) AS a WHERE a.relative = ANY (names)
-    ), h AS (
-        -- Not what is above another one in that tree, as far as is said, unless it is below it, too.
-        SELECT 'hierarchy', p.entity, NULL, row_number() OVER (ORDER BY p.n), s.text, (char_length(s.text) + 3) / 4
-          FROM names, cft_context_parts(names, up, down) WITH ORDINALITY AS p(entity, tree, relation, text, n),
-               LATERAL (SELECT count(*) AS many FROM cft_context(p.entity, up, down) AS x WHERE x.tree IS NOT DISTINCT FROM p.tree AND x.relation = p.relation) AS x,
-               LATERAL (SELECT CASE WHEN budget IS NULL AND p.relation = 'descendant' AND x.many > 100 THEN split_part(p.text, ' are: ', 1) || ' are: ' || x.many || ' entities.' ELSE p.text END) AS s(text)
-         WHERE NOT EXISTS (SELECT FROM above AS a WHERE a.relative = p.entity AND a.tree IS NOT DISTINCT FROM p.tree
-                              AND NOT EXISTS (SELECT FROM above AS b WHERE b.entity = p.entity AND b.relative = a.entity AND b.tree IS NOT DISTINCT FROM a.tree))
-    ), told AS (
-        -- Chunks are about what has a sentence, or has none to leave out.
-        SELECT array_agg(u.name ORDER BY u.place) AS names FROM names, unnest(names) WITH ORDINALITY AS u(name, place)
-         WHERE u.name IN (SELECT h.entity FROM h) OR u.name NOT IN (SELECT p.entity FROM cft_context_parts(names, up, down) AS p)
-    ), near AS (
-        SELECT DISTINCT ON (relative) place, relation, depth, relative
-          FROM (SELECT place, 'self' AS relation, 0 AS depth, name AS relative FROM told, unnest(names) WITH ORDINALITY AS u(name, place)
-                UNION ALL SELECT array_position(names, entity), relation, depth, relative FROM told, cft_context(names, up, down)) AS z
-         ORDER BY relative, depth, relation COLLATE "C", place
-    ), c AS (
-        SELECT 'chunk', NULL, p.id::text, row_number() OVER (ORDER BY n.depth, p.embedding <=> e, n.place, n.relation COLLATE "C", n.relative COLLATE "C", p.id::text COLLATE "C") AS rank,
-               p.body, (char_length(p.body) + 3) / 4
-          FROM near AS n JOIN paper AS p ON p.entity = n.relative WHERE p.id::text NOT IN (SELECT d.id FROM d) ORDER BY 4 LIMIT k
-    ), r AS (
-        SELECT 1 AS place, 2 AS turn, * FROM d UNION ALL SELECT 2, 1, * FROM h UNION ALL SELECT 3, 3, * FROM c
-    ), o AS (
-        SELECT *, row_number() OVER (ORDER BY rank, turn) AS n FROM r
-    ), t(n, left_over, body, tokens) AS (
-        SELECT 0::bigint, coalesce(budget, 1000000), NULL::text, 0
-        UNION ALL
-        SELECT o.n, t.left_over - coalesce(f.tokens, 0), f.body, f.tokens
-          FROM t JOIN o ON o.n = t.n + 1
-          LEFT JOIN LATERAL (SELECT o.body, o.tokens WHERE o.tokens <= t.left_over
-                             UNION ALL
-                             SELECT z.body, (char_length(z.body) + 3) / 4 FROM (SELECT plain_short(o.entity, t.left_over / 2, up, down, o.body)) AS z(body)
-                              WHERE o.tokens > t.left_over AND z.body IS NOT NULL) AS f(body, tokens) ON true
-    )
-    SELECT o.source, o.id, o.rank, t.body, t.tokens FROM o JOIN t USING (n) WHERE t.body IS NOT NULL ORDER BY o.place, o.rank $$;
+-- The plain definition of mode cft, budget included. A list that goes on with those of a way that are not in it: all, or if that is not short, its end.
+CREATE FUNCTION plain_on(list text[], way text[]) RETURNS text[] LANGUAGE sql AS $$
+    SELECT CASE WHEN cardinality(beyond) > 1 AND cardinality(list) + cardinality(beyond) > 8 THEN list || '...'::text || beyond[cardinality(beyond)] ELSE list || beyond END
+      FROM (SELECT coalesce(array_agg(w.name ORDER BY w.n), '{}') AS beyond FROM unnest(way) WITH ORDINALITY AS w(name, n) WHERE w.name <> ALL (list)) AS z $$;
+-- The names from just above an entity to one above it.
+CREATE FUNCTION plain_way(entity text, tree text, above text) RETURNS text[] LANGUAGE sql AS $$
+    WITH RECURSIVE c AS MATERIALIZED (SELECT relative, via FROM cft_context($1, 64, 0) AS c WHERE c.tree IS NOT DISTINCT FROM $2),
+         w(name, n) AS (SELECT above, 0 UNION ALL SELECT c.via, w.n + 1 FROM w JOIN c ON c.relative = w.name WHERE c.via <> $1)
+    SELECT array_agg(w.name ORDER BY w.n DESC) FROM w $$;
+-- A sentence with those of its names that matter most, and how many it leaves out; NULL without a name.
+CREATE FUNCTION plain_sentence(start text, list text[], is_below boolean, wanted int, matters text[], question text) RETURNS text LANGUAGE sql AS $$
+    WITH u AS (SELECT u.name, u.n, row_number() OVER (ORDER BY CASE WHEN is_below THEN (u.name = ANY (matters))::int + (SELECT count(*) FROM unnest(regexp_split_to_array(lower(u.name), '\W+')) AS w
+                          WHERE w <> '' AND w = ANY (regexp_split_to_array(lower(question), '\W+'))) END DESC NULLS LAST, u.n) AS place FROM unnest(list) WITH ORDINALITY AS u(name, n)),
+         l AS (SELECT *, max(n) FILTER (WHERE name <> '...') OVER () AS last FROM u WHERE place <= wanted),
+         s AS (SELECT * FROM l WHERE n <= last)
+    SELECT CASE cardinality(list) WHEN 1 THEN replace(start, 'relationships', 'relationship') ELSE start END
+           || CASE cardinality(list) WHEN 1 THEN ' is: ' ELSE ' are: ' END
+           || (SELECT string_agg(name, CASE WHEN (SELECT bool_or(name LIKE '%,%') FROM s) THEN '; ' ELSE ', ' END ORDER BY n) FROM s)
+           || CASE left_out WHEN 0 THEN '.' ELSE ' and ' || left_out || ' more.' END
+      FROM (SELECT cardinality(array_remove(list, '...')) - count(*) AS left_out FROM s WHERE name <> '...') AS z $$;
+CREATE FUNCTION plain_tokens(text text) RETURNS int LANGUAGE sql AS 'SELECT (octet_length(text) + 3) / 4';
+CREATE FUNCTION plain_beginning(text text, tokens int) RETURNS text LANGUAGE sql AS $$
+    SELECT rtrim(left(text, CASE WHEN blank > most - 64 AND blank > 0 THEN blank - 1 ELSE most END), E' \n') || ' ...'
+      FROM (SELECT char_length(text) * (tokens - 1) / plain_tokens(text) AS most) AS m,
+           LATERAL (SELECT coalesce(max(n), 0) AS blank FROM generate_series(1, most + 1) AS n WHERE substr(text, n, 1) IN (' ', E'\n')) AS b $$;
+CREATE FUNCTION plain_retrieve(question text, e vector, k int, up int, down int, budget int) RETURNS TABLE (source text, id text, rank bigint, body text, tokens int) LANGUAGE plpgsql AS $$
+DECLARE
+    r record;
+    has int := 0;
+    left_over int := budget;
+    best text;
+BEGIN
+    CREATE TEMP TABLE line (n serial, source text, entity text, id text, rank bigint, body text, tokens int, head int, turn bigint, start text, list text[], is_below boolean, taken int);
+    INSERT INTO line (source, entity, id, rank, body) SELECT 'document', p.entity, p.id::text, row_number() OVER (ORDER BY p.embedding <=> e, p.id), p.body FROM paper AS p ORDER BY p.embedding <=> e, p.id LIMIT k;
+    CREATE TEMP TABLE named AS SELECT m.entity, m.start, row_number() OVER (ORDER BY m.start, m.entity COLLATE "C") AS n
+        FROM (SELECT DISTINCT ON (c.entity COLLATE "C") c.entity, c.start FROM cft_entities(question) AS c ORDER BY c.entity COLLATE "C", c.start) AS m;
+    -- What nothing names is what most of the documents are about, if several are.
+    IF NOT EXISTS (SELECT FROM named) THEN
+        INSERT INTO named SELECT l.entity, 0, row_number() OVER (ORDER BY count(*) DESC, min(l.n)) FROM line AS l WHERE l.entity IS NOT NULL GROUP BY l.entity HAVING count(*) > 1 ORDER BY 3 LIMIT 3;
+    END IF;
+    -- Chunks: the entities of one depth take turns.
+    INSERT INTO line (source, entity, id, rank, body)
+        WITH names AS (SELECT array_agg(entity ORDER BY n) AS names FROM named),
+             near AS (SELECT DISTINCT ON (relative) place, relation, depth, relative
+                        FROM (SELECT n AS place, 'self' AS relation, 0 AS depth, entity AS relative FROM named
+                              UNION ALL SELECT array_position(names, c.entity), c.relation, c.depth, c.relative FROM names, cft_context(names, up, down) AS c) AS z
+                       ORDER BY relative, depth, relation COLLATE "C", place),
+             c AS (SELECT p.id::text, n.relative, p.body, n.depth, n.place, n.relation, p.embedding <=> e AS distance,
+                          row_number() OVER (PARTITION BY n.depth, n.relative ORDER BY p.embedding <=> e, p.id::text COLLATE "C") AS turn
+                     FROM near AS n JOIN paper AS p ON p.entity = n.relative)
+        SELECT 'chunk', c.relative, c.id, row_number() OVER (ORDER BY depth, turn, distance, place, relation COLLATE "C", relative COLLATE "C", c.id COLLATE "C"), c.body
+          FROM c WHERE c.id NOT IN (SELECT l.id FROM line AS l) ORDER BY 4 LIMIT k;
+    -- Sentences: not what is above another one in that tree, unless it is below it, too; the other one goes on to it, and to the top of its first tree.
+    CREATE TEMP TABLE way AS SELECT a.entity, a.tree, a.relative, a.depth FROM named AS m, cft_context(m.entity, 64, 0) AS a WHERE up > 0 AND a.relative IN (SELECT b.entity FROM named AS b);
+    DELETE FROM way AS w USING way AS v WHERE v.entity = w.relative AND v.relative = w.entity AND v.tree IS NOT DISTINCT FROM w.tree;
+    FOR r IN SELECT p.*, m.n AS place FROM named AS m, cft_context_parts(ARRAY[m.entity], up, down) WITH ORDINALITY AS p(entity, tree, relation, text, o)
+              WHERE p.relation = 'descendant' OR NOT EXISTS (SELECT FROM way AS w WHERE w.relative = p.entity AND w.tree IS NOT DISTINCT FROM p.tree) ORDER BY m.n, p.o LOOP
+        DECLARE
+            list text[] := (SELECT array_agg(c.relative ORDER BY c.depth, c.relative COLLATE "C") FROM cft_context(r.entity, up, down) AS c WHERE c.tree IS NOT DISTINCT FROM r.tree AND c.relation = r.relation);
+            w record;
+        BEGIN
+            IF r.relation = 'ancestor' THEN
+                FOR w IN SELECT * FROM way WHERE way.entity = r.entity AND way.tree IS NOT DISTINCT FROM r.tree ORDER BY way.depth, way.relative COLLATE "C" LOOP
+                    list := plain_on(list, plain_way(w.entity, w.tree, w.relative));
+                END LOOP;
+                FOR w IN SELECT x.tree, x.path[:cardinality(x.path) - 1] AS above FROM cft_path_prefix(ARRAY[r.entity]) AS x LIMIT 1 LOOP
+                    list := CASE WHEN w.tree IS NOT DISTINCT FROM r.tree THEN plain_on(list, (SELECT array_agg(u.name ORDER BY u.n DESC) FROM unnest(w.above) WITH ORDINALITY AS u(name, n))) ELSE list END;
+                END LOOP;
+            END IF;
+            INSERT INTO line (source, entity, rank, start, list, is_below)
+                VALUES ('hierarchy', r.entity, 1 + (SELECT count(*) FROM line AS l WHERE l.source = 'hierarchy'), replace(regexp_replace(r.text, ' (is|are): .*', ''), 'relationship of', 'relationships of'), list, r.relation = 'descendant');
+        END;
+    END LOOP;
+    UPDATE line AS l SET body = plain_sentence(l.start, l.list, l.is_below, 100, (SELECT array_agg(d.entity) FROM line AS d WHERE d.source <> 'hierarchy'), question) WHERE l.source = 'hierarchy';
+    -- Before a document is its path; if the hierarchy says it, or it is long, the last name, unless the text begins with it.
+    UPDATE line AS l SET head = CASE WHEN l.source = 'hierarchy' THEN 0 ELSE coalesce(plain_tokens(CASE
+            WHEN NOT EXISTS (SELECT FROM line AS h WHERE l.entity = ANY (h.list) OR h.entity = l.entity AND NOT h.is_below) AND plain_tokens(p.path) <= coalesce(budget, 4000) / 20 THEN p.path
+            WHEN starts_with(lower(l.body), lower(l.entity)) THEN '' ELSE l.entity END), 0) END, turn = l.rank
+        FROM (SELECT n.n, cft_path_prefix(n.entity, separator => ' > ') AS path FROM line AS n) AS p WHERE p.n = l.n;
+    UPDATE line AS l SET tokens = plain_tokens(l.body) + l.head;
+    UPDATE line AS l SET turn = z.turn FROM (SELECT h.n, row_number() OVER (ORDER BY h.round, h.n) AS turn
+        FROM (SELECT l.n, row_number() OVER (PARTITION BY m.start ORDER BY l.n) AS round FROM line AS l JOIN named AS m USING (entity) WHERE l.source = 'hierarchy') AS h) AS z WHERE z.n = l.n;
+    -- The budget: in turn, documents first; a sentence and the first document are shortened to half of what is left, then documents get what is left.
+    FOR r IN SELECT * FROM line AS l ORDER BY l.turn, array_position('{document,hierarchy,chunk}', l.source) LOOP
+        IF budget IS NULL OR r.tokens <= left_over THEN
+            UPDATE line AS l SET taken = r.tokens WHERE l.n = r.n;
+        ELSIF r.source = 'hierarchy' THEN
+            SELECT s.text INTO best FROM generate_series(1, cardinality(r.list) - 1) AS c(names),
+                LATERAL (SELECT plain_sentence(r.start, r.list, r.is_below, names, (SELECT array_agg(d.entity) FROM line AS d WHERE d.source <> 'hierarchy'), question) AS text) AS s
+                WHERE plain_tokens(s.text) <= left_over / 2 AND names < 100 ORDER BY c.names DESC LIMIT 1;
+            UPDATE line AS l SET taken = plain_tokens(best), body = best WHERE l.n = r.n AND best IS NOT NULL;
+        ELSIF NOT EXISTS (SELECT FROM line AS l WHERE l.source <> 'hierarchy' AND l.taken IS NOT NULL) AND left_over >= 16 + r.head THEN
+            UPDATE line AS l SET taken = least(left_over, greatest(left_over / 2, 16 + r.head)) WHERE l.n = r.n;
+        END IF;
+        left_over := left_over - coalesce((SELECT l.taken FROM line AS l WHERE l.n = r.n), 0);
+    END LOOP;
+    FOR r IN SELECT * FROM line AS l WHERE l.source <> 'hierarchy' ORDER BY l.turn, array_position('{document,hierarchy,chunk}', l.source) LOOP
+        has := coalesce(r.taken, 0);
+        IF least(r.tokens, has + left_over) > has AND least(r.tokens, has + left_over) >= 16 + r.head THEN
+            UPDATE line AS l SET taken = least(r.tokens, has + left_over) WHERE l.n = r.n;
+            left_over := left_over - (least(r.tokens, has + left_over) - has);
+        END IF;
+    END LOOP;
+    RETURN QUERY SELECT l.source, l.id, l.rank, CASE WHEN l.source <> 'hierarchy' AND l.taken < l.tokens THEN plain_beginning(l.body, l.taken - l.head) ELSE l.body END, l.taken - l.head
+        FROM line AS l WHERE l.taken IS NOT NULL ORDER BY array_position('{document,hierarchy,chunk}', l.source), l.rank;
+    DROP TABLE line, named, way;
+END $$;
 CREATE FUNCTION same(question text, e vector, k int, up int, down int, budget int) RETURNS boolean LANGUAGE sql AS $$
     SELECT (SELECT array_agg((source, document_id, rank, text, tokens)::text) FROM cft_retrieve(question, e, k, NULL, up, down, budget))
-           IS NOT DISTINCT FROM (SELECT array_agg((p.source, p.id, p.rank, p.body, p.tokens)::text) FROM plain_retrieve(question, e, k, up, down, budget) AS p) $$;
+           IS NOT DISTINCT FROM (SELECT array_agg((p.source, p.id, p.rank, p.body, p.tokens)::text) FROM plain_retrieve(question, e, k, up, down, coalesce(budget, 4000)) AS p) $$;
 SELECT count(*) AS cases, count(*) FILTER (WHERE NOT same(question, e, k, up, down, budget)) AS different
   FROM unnest('{Heart Clinic,"nephrology, then the heart clinic","east wing hospital home monitoring","the heart clinic of medicine",nobody}'::text[]) AS question, unnest('{"[1,0,0.3]","[0,1,0]"}'::vector[]) AS e,
        generate_series(0, 2, 2) AS k, generate_series(1, 3, 2) AS up, generate_series(0, 1) AS down, unnest('{NULL,0,25,60}'::int[]) AS budget;
 SELECT source, rank, tokens FROM cft_retrieve('heart clinic', '[1,0,0.3]', k => 3, budget => 60);
--- What is above another mention brings no chunks of its own: nephrology is below medicine, too.
+-- What is above another mention keeps what is below it.
 SELECT source, entity, why FROM cft_retrieve('the heart clinic of medicine', '[1,0,0.3]', k => 0, chunks => 10, down => 2);
 -- A hub: the nearest of its relatives, and how many there are besides; in a list with commas in names too.
 BEGIN;
@@ -118,7 +168,7 @@ INSERT INTO tie SELECT 'organisation', 'Heart Clinic', format('room %s%s', i, CA
 SELECT source, text, tokens FROM cft_retrieve('heart clinic', '[1,0,0.3]', k => 1, budget => 160);
 SELECT count(*) AS cases, count(*) FILTER (WHERE NOT same(question, '[1,0,0.3]', 2, up, 2, budget)) AS different
   FROM unnest('{Heart Clinic,"east wing hospital"}'::text[]) AS question, generate_series(1, 3, 2) AS up, generate_series(0, 400, 40) AS budget;
--- Of more than a hundred the number alone, without a budget.
+-- Of more than a hundred the first, and the number of the others.
 INSERT INTO tie SELECT 'organisation', 'Heart Clinic', format('bed %s', i) FROM generate_series(1, 50) AS i;
 SELECT source, text, tokens FROM cft_retrieve('heart clinic', '[1,0,0.3]', k => 1);
 SELECT same('heart clinic', '[1,0,0.3]', 2, 2, 2, NULL) AS same;
@@ -207,7 +257,9 @@ SELECT * FROM cft_resolve('hc', edges => 'tie');
 SELECT * FROM cft_resolve('Kidney-Ward', edges => 'tie');
 DROP TABLE nick;
 -- Errors.
+SET cftrag.budget = 0;
 SELECT cft_retrieve('q', NULL, k => NULL);
+RESET cftrag.budget;
 SELECT cft_retrieve('q', NULL, k => -1);
 SELECT cft_retrieve('q', NULL, budget => -1);
 SELECT cft_retrieve('heart clinic', NULL, up => 1001);
@@ -299,5 +351,5 @@ RESET search_path;
 RESET ROLE;
 DROP SCHEMA trap CASCADE;
 DROP TABLE tie, paper, kept;
-DROP FUNCTION plain_short, plain_retrieve, same, prompts, meanwhile;
+DROP FUNCTION plain_on, plain_way, plain_sentence, plain_tokens, plain_beginning, plain_retrieve, same, prompts, meanwhile;
 DROP ROLE regress_cft_asker;

@@ -195,13 +195,14 @@ impl Subject<'_> {
 
 /// Writes a sentence that lists these relatives, at least one, in this order, on a separate line.
 ///
-/// If a name contains a comma, semicolons separate the names.
+/// If a name contains a comma, semicolons separate the names. `several`: whether there are several relatives, listed or not.
 pub fn write_sentence<'a>(
     out: &mut Text,
     subject: Subject<'_>,
-    names: impl ExactSizeIterator<Item = Piece<'a>> + Clone,
+    names: impl Iterator<Item = Piece<'a>> + Clone,
+    several: bool,
 ) {
-    let several = usize::from(names.len() > 1);
+    let several = usize::from(several);
     let relation = usize::from(subject.relation == Relation::Descendant);
     let of = &THE_RELATIVES_OF[usize::from(subject.tree.is_some())][relation][several];
     let tree_len = subject.tree.flatten().map_or(0, |tree| tree.len);
@@ -285,8 +286,8 @@ mod tests {
             let pieces = pieces.map(|(name, all)| Piece { bytes: all.as_bytes(), len: name.len() });
             out.clear();
             assert_eq!(out.as_bytes(), b"");
-            write_sentence(&mut out, before, [piece("b")].into_iter());
-            write_sentence(&mut out, subject, pieces);
+            write_sentence(&mut out, before, [piece("b")].into_iter(), false);
+            write_sentence(&mut out, subject, pieces.clone(), pieces.len() > 1);
             String::from_utf8(out.as_bytes().to_vec()).unwrap()
         });
         assert_eq!(texts[0], texts[1]);

@@ -1,59 +1,66 @@
-//! What fits a budget of tokens: the sources take turns, the hierarchy first, each with its next row if that fits. A sentence of the hierarchy that does
-//! not fit is cut to its nearest relatives, in half of what is left: an entity with many relatives does not crowd out the documents.
+//! What fits a budget of tokens: the sources take turns, each with its next row. What does not fit whole is shortened rather than left out.
 
 /// Where a row comes from, in the order of turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Source {
-    Hierarchy,
     Document,
+    Hierarchy,
     Chunk,
 }
 
-/// A row: its source, its rank among the rows of that (from 1), and its tokens.
-pub type Item = (Source, u32, usize);
+/// A row.
+#[derive(Clone, Copy, Debug)]
+pub struct Item {
+    pub source: Source,
+    /// When it is its turn, among the rows of its source; rows of one turn are in the order of sources.
+    pub turn: u32,
+    pub tokens: usize,
+    /// Those of them that cannot be shortened.
+    pub head: usize,
+}
 
-/// Which rows are taken. `cut` shortens the sentence of that number to at most so many tokens, and returns how many it has now; None if it cannot.
+/// Tokens that a shortened document has behind its head, at least.
+pub const LEAST: usize = 16;
+
+/// The tokens of a text, about: one for four bytes, of which a letter of English has one and a character of Chinese three. docs/quality.md has what
+/// tokenizers say.
+#[must_use]
+pub fn tokens(text: &[u8]) -> usize {
+    text.len().div_ceil(4)
+}
+
+/// How many tokens each row may have; None: it is left out. A row of the hierarchy that does not fit is shortened to half of what is left: `cut` does so, to at
+/// most so many tokens, and returns how many it has now, or None if it cannot. So is the first document. Other documents that do not fit whole get
+/// what the others leave, if that is not too little to read.
 pub fn taken(
     items: &[Item],
     budget: usize,
     mut cut: impl FnMut(usize, usize) -> Option<usize>,
-) -> Vec<bool> {
+) -> Vec<Option<usize>> {
     let mut order: Vec<usize> = (0..items.len()).collect();
-    order.sort_by_key(|&n| (items[n].1, items[n].0));
-    let (mut left, mut taken) = (budget, vec![false; items.len()]);
-    for n in order {
-        let (source, _, tokens) = items[n];
-        let is_hierarchy = source == Source::Hierarchy;
-        let fits = if tokens <= left {
-            Some(tokens)
-        } else if is_hierarchy {
-            cut(n, left / 2)
-        } else {
-            None
+    order.sort_by_key(|&n| (items[n].turn, items[n].source));
+    let (mut left, mut taken, mut has_document) = (budget, vec![None; items.len()], false);
+    for &n in &order {
+        let Item { source, tokens, head, .. } = items[n];
+        let least = head + LEAST;
+        taken[n] = match source {
+            _ if tokens <= left => Some(tokens),
+            Source::Hierarchy => cut(n, left / 2),
+            _ if has_document => None,
+            _ => Some(left.min((left / 2).max(least))).filter(|room| *room >= least),
         };
-        if let Some(tokens) = fits {
-            taken[n] = true;
-            left = left.saturating_sub(tokens);
+        left -= taken[n].unwrap_or_default();
+        has_document |= taken[n].is_some() && source != Source::Hierarchy;
+    }
+    for &n in order.iter().filter(|n| items[**n].source != Source::Hierarchy) {
+        let has = taken[n].unwrap_or_default();
+        let room = items[n].tokens.min(has + left);
+        if room > has && room >= items[n].head + LEAST {
+            taken[n] = Some(room);
+            left -= room - has;
         }
     }
     taken
-}
-
-/// How many names of a list fit, if so many characters precede it and `ends` says where each name ends: with " and 98 more." in place of the others, it
-/// has at most `room` tokens. None if not even one fits.
-#[must_use]
-pub fn names_that_fit(head: usize, ends: &[(u32, u32)], room: usize) -> Option<usize> {
-    let fits = |count: usize| {
-        let more = format!(" and {} more.", ends.len() - count).len();
-        (head + ends[count - 1].1 as usize + more).div_ceil(4) <= room
-    };
-    // Each further name makes the sentence longer.
-    let (mut most, mut too_many) = (0, ends.len());
-    while most + 1 < too_many {
-        let middle = usize::midpoint(most, too_many);
-        if fits(middle) { most = middle } else { too_many = middle }
-    }
-    (most > 0).then_some(most)
 }
 
 #[cfg(test)]
@@ -61,43 +68,50 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    #[test]
-    fn sources_take_turns_and_the_hierarchy_is_first() {
-        use Source::{Chunk, Document, Hierarchy};
-        let items = [
-            (Document, 1, 10),
-            (Document, 2, 10),
-            (Hierarchy, 1, 10),
-            (Hierarchy, 2, 10),
-            (Chunk, 1, 10),
-        ];
-        assert_eq!(taken(&items, 30, |_, _| None), [true, false, true, false, true]);
-        assert_eq!(taken(&items, 10, |_, _| None), [false, false, true, false, false]);
-        // A long sentence is cut to half of what is left.
-        let items = [(Document, 1, 10), (Hierarchy, 1, 100)];
-        assert_eq!(taken(&items, 30, |n, room| (n == 1 && room == 15).then_some(14)), [true, true]);
+    fn items(all: &[(Source, u32, usize)]) -> Vec<Item> {
+        all.iter().map(|&(source, turn, tokens)| Item { source, turn, tokens, head: 0 }).collect()
     }
 
     #[test]
-    fn as_many_names_fit_as_the_room_says() {
-        // "aa, aa, aa, aa": names of two characters, two between them.
-        let ends: Vec<_> = (0..50).map(|n| (4 * n + 2, 4 * n + 2)).collect();
-        assert_eq!(names_that_fit(20, &ends, 10), Some(2));
-        assert_eq!(names_that_fit(20, &ends, 8), None);
-        assert_eq!(names_that_fit(20, &ends[..1], 100), None);
+    fn sources_take_turns_and_documents_are_first() {
+        use Source::{Chunk, Document, Hierarchy};
+        let all = items(&[
+            (Document, 1, 20),
+            (Document, 2, 20),
+            (Hierarchy, 1, 20),
+            (Hierarchy, 2, 20),
+            (Chunk, 1, 20),
+        ]);
+        let some = |taken: [usize; 5]| {
+            taken.map(|tokens| Some(tokens).filter(|tokens| *tokens > 0)).to_vec()
+        };
+        assert_eq!(taken(&all, 60, |_, _| None), some([20, 0, 20, 0, 20]));
+        assert_eq!(taken(&all, 20, |_, _| None), some([20, 0, 0, 0, 0]));
+        assert_eq!(taken(&all, 19, |_, _| None), some([19, 0, 0, 0, 0]));
+        assert_eq!(taken(&all, 15, |_, _| None), some([0; 5]));
+        // What the others leave is for the next document.
+        assert_eq!(taken(&all, 76, |_, _| None), some([20, 16, 20, 0, 20]));
+        // A long sentence is cut to half of what is left, and so is the first document, which gets what the others leave.
+        let all = items(&[(Document, 1, 200), (Hierarchy, 1, 100)]);
+        let cut = |n, room| (n == 1 && room == 25).then_some(24);
+        assert_eq!(taken(&all, 100, cut), [Some(76), Some(24)]);
+        let all = [Item { source: Document, turn: 1, tokens: 200, head: 40 }];
+        assert_eq!([55, 56].map(|budget| taken(&all, budget, |_, _| None)[0]), [None, Some(56)]);
     }
 
     proptest! {
         #[test]
-        fn a_budget_is_kept(sizes in prop::collection::vec(0_usize..50, 0..30), budget in 0_usize..200) {
-            let items: Vec<_> = sizes.iter().zip(1..).map(|(size, rank)| (Source::Document, rank, *size)).collect();
-            let taken = taken(&items, budget, |_, _| None);
-            let sum: usize = taken.iter().zip(&sizes).filter(|(taken, _)| **taken).map(|(_, size)| size).sum();
-            prop_assert!(sum <= budget);
-            // What is left out would not have fitted beside those before it.
-            for (n, _) in taken.iter().enumerate().filter(|(_, taken)| !**taken) {
-                let before: usize = (0..n).filter(|&i| taken[i]).map(|i| sizes[i]).sum();
-                prop_assert!(before + sizes[n] > budget);
+        fn a_budget_is_kept(sizes in prop::collection::vec((0_u32..3, 0_usize..50), 0..30), budget in 0_usize..200) {
+            let source = |n| [Source::Document, Source::Hierarchy, Source::Chunk][n as usize];
+            let all: Vec<_> = sizes.iter().zip(1..).map(|(&(n, tokens), turn)| Item { source: source(n), turn, tokens, head: 0 }).collect();
+            let taken = taken(&all, budget, |_, room| Some(room / 2).filter(|room| *room > 5));
+            prop_assert!(taken.iter().flatten().sum::<usize>() <= budget);
+            prop_assert!(taken.iter().zip(&all).all(|(taken, item)| taken.is_none_or(|taken| taken <= item.tokens)));
+            // Of documents one is there, if one can be.
+            let is_document = |(item, _): &(&Item, &Option<usize>)| item.source != Source::Hierarchy;
+            let mut documents = all.iter().zip(&taken).filter(is_document);
+            if budget >= 2 * LEAST + 100 && documents.clone().count() > 0 && all[0].source != Source::Hierarchy {
+                prop_assert!(documents.any(|(_, taken)| taken.is_some()));
             }
         }
     }

@@ -86,7 +86,7 @@ impl Walk {
             let names = placed.iter().map(called);
             work.steps(PER_SENTENCE + placed.len());
             if placed.len() < MANY {
-                write_sentence(text, subject, names);
+                write_sentence(text, subject, names, placed.len() > 1);
             } else {
                 // A step is a name, or 64 bytes of a long one.
                 let work = RefCell::new(&mut *work);
@@ -95,6 +95,7 @@ impl Walk {
                     text,
                     subject,
                     names.inspect(|name| work.borrow_mut().steps(lines(name))),
+                    true,
                 );
             }
         });

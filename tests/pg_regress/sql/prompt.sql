@@ -1,0 +1,88 @@
+-- What a prompt says: where documents are, how named things stand to each other, and no more than the question is about.
+SET client_min_messages = warning;
+\set SHOW_CONTEXT never
+\pset format unaligned
+\pset tuples_only on
+CREATE TABLE categories (id int PRIMARY KEY, parent_id int, name text);
+INSERT INTO categories VALUES (1, NULL, 'Outdoor'), (2, 1, 'Boats'), (3, 2, 'Kayaks'), (4, 2, 'Canoes'), (5, 2, 'Rowing boats'), (6, 1, 'Tents'), (7, 6, 'Family tents'),
+    (8, 6, 'Ultralight tents'), (9, 3, 'Sea kayaks'), (10, 3, 'Accessories'), (11, 6, 'Accessories'), (12, 10, 'Paddles'), (13, 11, 'Pegs'), (14, 9, 'Expedition kayaks'), (15, 14, 'Long tours');
+CREATE TABLE short (alias text, entity int);
+INSERT INTO short VALUES ('PDL', 12);
+CREATE TABLE products (id int PRIMARY KEY, category_id int, body text, price numeric, stock int, embedding vector(3), words tsvector GENERATED ALWAYS AS (to_tsvector('english', body)) STORED);
+INSERT INTO products (id, category_id, body, price, stock)
+    SELECT n, (ARRAY[3, 4, 5, 7, 8, 9, 12, 13, 15])[1 + n % 9], 'Article ' || n || ' is made of ' || (ARRAY['wood', 'plastic', 'steel', 'nylon'])[1 + n % 4] || ' and has a warranty of ' || n || ' months.', n * 10, nullif(n % 5, 0)
+      FROM generate_series(1, 60) AS n;
+CREATE INDEX ON products USING gin (words);
+ANALYZE products;
+SELECT cft_attach('categories', child => 'id', parent => 'parent_id', label => 'name');
+SELECT cft_attach_aliases('short', edges => 'categories');
+SELECT oracle.build('categories'), oracle.build('short');
+SELECT cft_attach_documents('products', entity => 'category_id', search => 'words', show => '{price,stock}');
+CREATE FUNCTION prompt(question text, k int DEFAULT 3, budget int DEFAULT NULL, document text DEFAULT NULL) RETURNS text LANGUAGE sql AS $$
+    SELECT split_part(cft_prompt(question, NULL, k => k, chunks => 0, budget => budget, document_template => document), E'say so.\n\n', 2) $$;
+
+-- The upper one of two keeps what is below it, and the members of a class take turns; a document's place is not said twice.
+SELECT prompt('Apart from kayaks, which boats do you rent?', k => 9);
+-- At any distance; a long way is shortened.
+SELECT prompt('Are long tours something for boats?', k => 1);
+SELECT cft_prompt('long tours', NULL, k => 0, chunks => 0, up => 1, down => 0);
+-- Of namesakes the one that is meant.
+SELECT prompt('What are the accessories for tents made of?', k => 1);
+-- What an alias and a misspelled name stand for.
+SELECT prompt('Is a PDL heavy?', k => 1);
+SELECT prompt('Are there rownig boats?', k => 1);
+-- Where nothing is named: what the documents are about, if several are about one thing.
+SELECT source, entity, why FROM cft_retrieve('What has a warranty of 12 months?', NULL, k => 1, chunks => 0);
+UPDATE products SET body = body || ' It is inflatable.' WHERE id IN (2, 11, 20, 21);
+SELECT source, entity, path, why FROM cft_retrieve('Something inflatable', NULL, k => 4, chunks => 0);
+-- Formats, and rows.
+SELECT prompt('pegs', k => 1, document => '{number}|{id}|{entity}|{path}|{columns}|{text}');
+SELECT document_id, path FROM cft_retrieve('pegs', NULL, k => 1, chunks => 2) ORDER BY document_id;
+SELECT cft_prompt('pegs', NULL, document_template => '{where}');
+-- A mention that has not the rarest word is told with its place alone; one whose words are everywhere, or are nothing to text search, not at all.
+INSERT INTO categories VALUES (20, 1, 'The'), (21, 1, 'Article'), (22, 21, 'Article of the month'), (23, 7, 'Igloo');
+INSERT INTO products (id, category_id, body) VALUES (100, NULL, 'The glamping family tents are of cotton.');
+UPDATE products SET body = body || ' Beside family tents.' WHERE id IN (4, 5, 6);
+ANALYZE products;
+SELECT text FROM cft_retrieve('What are glamping family tents?', NULL, k => 1, chunks => 0) WHERE source = 'hierarchy';
+SELECT text FROM cft_retrieve('What are family tents?', NULL, k => 1, chunks => 0) WHERE source = 'hierarchy';
+SELECT text FROM cft_retrieve('Which article of the pegs is heavy?', NULL, k => 1, chunks => 0) WHERE source = 'hierarchy';
+SELECT text FROM cft_retrieve('Which article is heavy?', NULL, k => 1, chunks => 0) WHERE source = 'hierarchy';
+-- A word that some documents have is not another one misspelled.
+INSERT INTO products (id, category_id, body) VALUES (101, NULL, 'A peggs is a bird.');
+SELECT text FROM cft_retrieve('Are there pegss?', NULL, k => 1, chunks => 0) WHERE source = 'hierarchy';
+INSERT INTO products (id, category_id, body) VALUES (102, NULL, 'A padles is a bird.');
+SELECT coalesce(entity, '-'), text FROM cft_retrieve('Are there padles?', NULL, k => 1, chunks => 0);
+SELECT coalesce(entity, '-'), text FROM cft_retrieve('Are there padddles?', NULL, k => 1, chunks => 0) WHERE source = 'hierarchy';
+-- Equal texts once, unless what is shown differs.
+UPDATE products SET body = 'A tent.', price = 1, stock = NULL WHERE id IN (3, 12, 21);
+UPDATE products SET price = 2 WHERE id = 21;
+SELECT document_id, text, why FROM cft_retrieve('family tents', NULL, k => 3, chunks => 0) WHERE source = 'document';
+-- A budget: shortened rather than left out, at least one document, and what is left out is said.
+SELECT prompt('Which rowing boats are there?', k => 5, budget => 60);
+SELECT prompt('Which rowing boats are there?', k => 5, budget => 40);
+SELECT prompt('Which rowing boats are there?', k => 5, budget => 34);
+SELECT prompt('Which rowing boats are there?', k => 5, budget => 20);
+SET cftrag.budget = 60;
+SELECT prompt('Which rowing boats are there?', k => 5) = prompt('Which rowing boats are there?', k => 5, budget => 60);
+SET cftrag.budget = 0;
+SELECT prompt('Which rowing boats are there?', k => 5) = prompt('Which rowing boats are there?', k => 5, budget => 100000);
+RESET cftrag.budget;
+-- Each thing that is named gets its place before any gets a second one.
+INSERT INTO categories SELECT 1000 + n, 1, 'County ' || n FROM generate_series(1, 30) AS n;
+INSERT INTO categories SELECT 2000 + n, 1000 + n, 'Elmford' FROM generate_series(1, 30) AS n;
+INSERT INTO categories VALUES (3000, 1030, 'Greyport'), (3001, 3000, 'Greyport harbour');
+SELECT prompt('From Elmford to Greyport', k => 0, budget => 60);
+SELECT prompt('From Elmford to Greyport in county 17', k => 0);
+-- Relatives that the question's words are in before others, and the number of these.
+INSERT INTO categories SELECT 5000 + n, 4, 'Canoe ' || n || CASE n WHEN 150 THEN ' for two' ELSE '' END FROM generate_series(1, 200) AS n;
+SELECT prompt('Which canoes are there for two?', k => 0, budget => 100);
+SELECT length(prompt('Which canoes are there?', k => 0)) BETWEEN 900 AND 1500;
+\pset format aligned
+\pset tuples_only off
+-- Columns that are shown are the table's: an error says so, and a role sees them only where it sees the row.
+SELECT cft_attach_documents('products', entity => 'category_id', show => '{nothing}');
+SELECT cft_attach_documents('products', entity => 'category_id', search => 'words', show => '{price,stock}');
+SELECT columns FROM cftrag_internal.cft_columns('cftrag_internal.cft_documents()', 'products');
+DROP TABLE categories, short, products;
+DROP FUNCTION prompt;
