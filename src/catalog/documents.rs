@@ -250,6 +250,11 @@ impl Documents {
         })
     }
 
+    /// The size of the table, for plans that are kept (EdgesTable::size_class).
+    pub fn size_class(&self) -> Fallible<u32> {
+        Ok(EdgesTable::open(self.oid)?.size_class())
+    }
+
     pub fn has_entities(&self) -> bool {
         self.entity.is_some() || self.mapping.is_some()
     }

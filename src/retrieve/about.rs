@@ -72,6 +72,8 @@ pub type Key = (Option<Vec<u8>>, Option<Vec<u8>>);
 
 /// Bytes of a document in the tables here, besides its texts.
 const EACH: usize = 160;
+/// Entities for which a plan is made.
+const MANY: usize = 1000;
 /// Bytes of an entity in the lists here, besides its name.
 const PLACE: usize = 48;
 
@@ -120,7 +122,14 @@ impl Wanted {
             }
             let wanted = most.map(|most| (most + others.len() + seen.len()) as i64);
             let mut found = Found::of(&COLUMNS);
-            self.about(documents, arrays(&places.names, some, &mut room)?, wanted, words, &mut found)?;
+            let order = match wanted {
+                None => Order::All,
+                // One entity needs no turns.
+                Some(_) if some.len() == 1 && words.is_none() => Order::All,
+                Some(_) => Order::Turns(words.map(Weighed::value)),
+            };
+            let arrays = arrays(&places.names, some, &mut room)?;
+            self.about(documents, (arrays, some.len()), wanted, (order, words), &mut found)?;
             found.each(|row| {
                 let (body, tokens) = self.body(row, 2, &mut room)?;
                 let key: Key = (row.copy(1, &mut room)?, body);
@@ -156,14 +165,13 @@ impl Wanted {
     fn about(
         &self,
         of: &Documents,
-        [names, depths, places]: [pg_sys::Datum; 3],
+        ([names, depths, places], count): ([pg_sys::Datum; 3], usize),
         most: Option<i64>,
-        words: Option<&Weighed>,
+        (order, words): (Order<'_>, Option<&Weighed>),
         found: &mut Found,
     ) -> Fallible<()> {
         let filter = self.condition(of)?;
         let condition = filter.as_ref().map(|filter| filter.sql.as_str());
-        let order = if most.is_some() { Order::Turns(words.map(Weighed::value)) } else { Order::All };
         let sql = search::about(of, self.embedding.is_some(), condition, order)?;
         let each = words.map(Weighed::each);
         let values = [
@@ -176,7 +184,10 @@ impl Wanted {
             (pg_sys::TEXTARRAYOID, each.map(|each| each[0])),
             (pg_sys::FLOAT8ARRAYOID, each.map(|each| each[1])),
         ];
-        found.run(&sql, Planning::Auto, &values);
+        // A plan for these names takes longer to make than to run, unless they are many.
+        let planning =
+            if filter.is_some() || count > MANY { Planning::Auto } else { Planning::Generic(of.size_class()?) };
+        found.run(&sql, planning, &values);
         Ok(())
     }
 

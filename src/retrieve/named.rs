@@ -8,7 +8,6 @@ use crate::error::Fallible;
 use crate::guc::Match;
 use crate::pg::encoding;
 use crate::retrieve::documents::Wanted;
-use crate::retrieve::hierarchy::{Hierarchy, Sentence};
 use crate::retrieve::mentioned::{Mentioned, first_mentions};
 use crate::retrieve::words::Weighed;
 use crate::serve::asked::Question;
@@ -28,8 +27,8 @@ pub struct Named {
     pub entity: Vec<u8>,
     pub why: Vec<u8>,
     /// How the question writes it, and where; empty if it does not.
-    mention: Vec<u8>,
-    start: i32,
+    pub mention: Vec<u8>,
+    pub start: i32,
     /// The alias that it is written as.
     alias: Option<Vec<u8>>,
     is_typo: bool,
@@ -211,21 +210,4 @@ pub fn call(function: pg_sys::Oid, edges: Option<pg_sys::Oid>, named: &mut [Name
         names.iter().enumerate().map(|(n, name)| labels.get(n).unwrap_or(name).to_vec()).collect(); // bounded: labels
     named.iter_mut().zip(called).for_each(|(named, called)| named.called = called);
     Ok(())
-}
-
-/// When it is each sentence's turn: of each thing that the question names the first one, then its second ones, and so on.
-pub fn turns(hierarchy: &Hierarchy, named: &[Named]) -> Vec<u32> {
-    let mut counts: HashMap<(i32, &[u8]), usize> = HashMap::new(); // bounded: those that were found
-    let round = |sentence: &Sentence| {
-        let one = &named[sentence.of];
-        let count = counts.entry((one.start, &one.mention)).or_default();
-        *count += 1;
-        *count
-    };
-    let rounds: Vec<usize> = hierarchy.sentences.iter().map(round).collect(); // bounded: the sentences
-    let mut order: Vec<usize> = (0..rounds.len()).collect(); // bounded: the sentences
-    order.sort_by_key(|&n| rounds[n]);
-    let mut turns = vec![0; order.len()]; // bounded: the sentences
-    order.into_iter().zip(1..).for_each(|(n, turn)| turns[n] = turn);
-    turns
 }

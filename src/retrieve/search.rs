@@ -267,7 +267,8 @@ pub fn about(of: &Documents, by_distance: bool, filter: Option<&str>, order: Ord
     let Order::Turns(words) = order else {
         return Ok(format!("SELECT {columns} FROM ({all}) AS f ORDER BY f.depth, f.distance, {last}"));
     };
-    let (with, fit) = match (words, &of.search) {
+    let texts = format!("f.distance, f.sort, f.id {C}, f.body {C}");
+    let (with, all, fit) = match (words, &of.search) {
         (Some(value), Some(search)) => {
             let value = value.replacen(&search.of_row("d"), "f.searched", 1);
             let score = format!(
@@ -280,15 +281,14 @@ pub fn about(of: &Documents, by_distance: bool, filter: Option<&str>, order: Ord
                 )
             };
             let fit = format!("{} OPERATOR(pg_catalog.+) {}", by("f.distance"), by("f.score DESC NULLS LAST"));
-            (format!("WITH {WORDS} "), format!("SELECT f.*, {fit} AS fit FROM ({score}) AS f"))
+            (format!("WITH {WORDS} "), format!("SELECT f.*, {fit} AS fit FROM ({score}) AS f"), "f.fit DESC, ")
         }
-        _ => (String::new(), format!("SELECT f.*, 0 AS fit FROM ({all}) AS f")),
+        _ => (String::new(), all, ""),
     };
-    let own = format!("f.fit DESC, f.distance, f.sort, f.id {C}, f.body {C}");
     Ok(format!(
         "{with}SELECT {columns} FROM (\
-         SELECT f.*, pg_catalog.row_number() OVER (PARTITION BY f.depth, f.n ORDER BY {own}) AS turn FROM ({fit}) AS f) AS f \
-         ORDER BY f.depth, f.turn, f.fit DESC, f.distance, {last}"
+         SELECT f.*, pg_catalog.row_number() OVER (PARTITION BY f.depth, f.n ORDER BY {fit}{texts}) AS turn FROM ({all}) AS f) AS f \
+         ORDER BY f.depth, f.turn, {fit}f.distance, {last}"
     ))
 }
 

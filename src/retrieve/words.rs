@@ -134,6 +134,9 @@ impl Wanted {
         let by = By::Words(&weighed.compared.value);
         let search = Search { how: How::Ties, ..self.search(by, most, filter.as_ref()) };
         let (sql, words) = (search.statement(of)?, weighed.queries());
+        // A plan for these words takes longer to make than to run.
+        let is_bounded = self.within.is_some() || filter.is_some();
+        let planning = if is_bounded { Planning::Custom } else { Planning::Generic(of.size_class()?) };
         // Where too few of the documents that may be found have the rare words, they are looked up by any.
         let enough = weighed.least.max(1) as u64;
         for looked_up in [words.rare, words.any] {
@@ -145,7 +148,7 @@ impl Wanted {
             ];
             let values = [&self.values(filter.as_ref())[..], &values[..]].concat();
             found.clear();
-            if found.run(&sql, Planning::Custom, &values) >= enough {
+            if found.run(&sql, planning, &values) >= enough {
                 break;
             }
         }
@@ -305,7 +308,7 @@ impl Compared {
         );
         let values = [(pg_sys::TEXTARRAYOID, Some(text_array(&queries))), (pg_sys::TEXTOID, Some(text_datum(&any)))];
         let mut found = Found::of(&[pg_sys::INT4OID, pg_sys::FLOAT8OID]);
-        found.run(&sql, Planning::Custom, &values);
+        found.run(&sql, Planning::Generic(of.size_class()?), &values);
         let mut counts = vec![0.0; unknown.len()];
         found.each(|row| {
             if let (Some(n), Some(count)) = (row.int(0), row.float(1)) {
