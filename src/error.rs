@@ -429,6 +429,11 @@ pub fn too_many_names(most: usize) -> ErrorReport {
         .set_hint("Attach a table of aliases, with a row for each name, with cft_attach_aliases.")
 }
 
+pub fn too_many_shown(most: usize) -> ErrorReport {
+    report(Code::ERRCODE_TOO_MANY_COLUMNS, format!("\"show\" may have at most {most} columns"))
+        .set_hint("Show a column that is generated from the others.")
+}
+
 pub fn names_without_label() -> ErrorReport {
     report(Code::ERRCODE_INVALID_PARAMETER_VALUE, "\"names\" needs a column of labels".into()).set_hint(
         "Say with \"label\" what the child is called first, or attach a table of aliases with cft_attach_aliases.",

@@ -230,9 +230,10 @@ impl Documents {
         }
         let one = |column: &DocumentColumn| {
             let name = literal(&format!("{}: ", column.name));
-            format!(", {name} OPERATOR(pg_catalog.||) {}", column.as_text(&column.of_row(alias)))
+            format!("{name} OPERATOR(pg_catalog.||) {}", column.as_text(&column.of_row(alias)))
         };
-        format!("NULLIF(pg_catalog.concat_ws(', '{}), '')", self.show.iter().map(one).collect::<String>())
+        let all: Vec<String> = self.show.iter().map(one).collect(); // bounded: columns of a table
+        format!("NULLIF(pg_catalog.concat_ws(', ', VARIADIC ARRAY[{}]), '')", all.join(", "))
     }
 
     /// About how many documents there are, as the planner counts; 0 if that is not known, of a view for example.

@@ -126,7 +126,7 @@ impl Wanted {
                 None => Order::All,
                 // One entity needs no turns.
                 Some(_) if some.len() == 1 && words.is_none() => Order::All,
-                Some(_) => Order::Turns(words.map(Weighed::value)),
+                Some(_) => Order::Turns(words.and_then(Weighed::value)),
             };
             let arrays = arrays(&places.names, some, &mut room)?;
             self.about(documents, (arrays, some.len()), wanted, (order, words), &mut found)?;
@@ -183,6 +183,7 @@ impl Wanted {
             (pg_sys::INT8OID, most.map(pg_sys::Datum::from)),
             (pg_sys::TEXTARRAYOID, each.map(|each| each[0])),
             (pg_sys::FLOAT8ARRAYOID, each.map(|each| each[1])),
+            (pg_sys::TEXTOID, words.map(Weighed::any)),
         ];
         // A plan for these names takes longer to make than to run, unless they are many.
         let planning =

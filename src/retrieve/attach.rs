@@ -47,17 +47,22 @@ pub struct NewMapping {
     pub document: String,
 }
 
+/// Columns that are shown, at most: a trigger has room for their names, a reader for no more.
+const SHOWN: usize = 32;
 /// Documents of which comparing all takes some ten milliseconds.
 const MANY: i64 = 10_000;
 
 impl NewDocuments {
     /// Attaches the table, in place of what it was attached as. A NOTICE says if no index serves searches of many documents.
     ///
-    /// Errors: 22023 (an entity and a mapping), 42701 (a column twice), 42804 (a column's type), 42883 (the ids of documents and of the mapping cannot be
+    /// Errors: 22023 (an entity and a mapping), 54011 (many columns to show), 42701 (a column twice), 42804 (a column's type), 42883 (the ids of documents and of the mapping cannot be
     /// compared); those of [`register::set`].
     pub fn attach(&self, functions: Functions) -> Fallible<()> {
         if self.entity.is_some() && self.mapping.is_some() {
             return Err(error::entity_and_mapping());
+        }
+        if self.show.len() > SHOWN {
+            return Err(error::too_many_shown(SHOWN));
         }
         if let Some(column) = self.repeated() {
             return Err(error::document_column_twice(column));

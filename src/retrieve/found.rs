@@ -61,11 +61,23 @@ impl Found {
             pg_sys::tuplestore_rescan(self.store);
             let slot = pg_sys::MakeSingleTupleTableSlot(self.desc, &raw const pg_sys::TTSOpsMinimalTuple);
             let mut done = Ok(());
+            // What a row's texts take, which may be megabytes each, goes with it.
+            let row = pg_sys::AllocSetContextCreateExtended(
+                pg_sys::CurrentMemoryContext,
+                c"cftrag row".as_ptr(),
+                pg_sys::ALLOCSET_DEFAULT_MINSIZE as usize,
+                pg_sys::ALLOCSET_DEFAULT_INITSIZE as usize,
+                pg_sys::ALLOCSET_DEFAULT_MAXSIZE as usize,
+            );
             while done.is_ok() && pg_sys::tuplestore_gettupleslot(self.store, true, false, slot) {
                 check_for_interrupts!();
                 pg_sys::slot_getsomeattrs_int(slot, (*self.desc).natts);
+                let before = pg_sys::MemoryContextSwitchTo(row);
                 done = take(&Row(slot));
+                pg_sys::MemoryContextSwitchTo(before);
+                pg_sys::MemoryContextReset(row);
             }
+            pg_sys::MemoryContextDelete(row);
             pg_sys::ExecDropSingleTupleTableSlot(slot);
             done
         }

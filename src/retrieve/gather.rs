@@ -6,23 +6,31 @@ use crate::catalog::documents::Documents;
 use crate::catalog::registration::Functions;
 use crate::error::Fallible;
 use crate::methods::walker::Walker;
-use crate::retrieve::about::{Among, Key, Related};
+use crate::retrieve::about::{About, Among, Key, Related};
 use crate::retrieve::hierarchy::{Hierarchy, Matters};
-use crate::retrieve::line::{Gathered, Line, fit, sentences};
+use crate::retrieve::line::{Gathered, Line, fit, sentences, shorten};
 use crate::retrieve::named;
 use crate::retrieve::named::{Named, Way, Words};
-use crate::retrieve::place::{Paths, paths};
+use crate::retrieve::place::{Paths, in_one_line, paths};
 use crate::retrieve::question::{Asked, Mode};
 use crate::retrieve::ranked::{Document, fused, nearest};
 use crate::retrieve::words;
+use crate::retrieve::words::Weighed;
 use cftrag_methods::retrieve::budget::Source;
 use cftrag_methods::retrieve::{budget, prompt};
 use pgrx::check_for_interrupts;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+/// Where equal texts take the places of others, lists so many times as long are read, up to so many documents.
+const MORE: usize = 8;
+const LISTED: usize = 1000;
+
 /// Bytes of a document or a row in a list, besides its texts.
 const EACH: usize = 256;
+
+/// What is shown beside a text is cut to this part of a budget.
+const OF_SHOWN: usize = 4;
 
 /// A path that takes more than this part of a budget is its last name alone.
 const OF_PATH: usize = 20;
@@ -49,35 +57,42 @@ pub fn gather(asked: &Asked) -> Fallible<Gathered> {
         }
         _ => None,
     };
-    let near = |names: &[&[u8]]| match &documents {
+    let near = |names: &[(&[u8], bool)], most: i32| match &documents {
         None => Ok(Vec::new()),
         Some(documents) if asked.mode() == Mode::Hybrid && asked.k > 0 => {
-            fused(asked, documents, about.is_some(), names, words.as_ref().map(|words| &words.weighed))
+            fused(asked, documents, about.is_some(), names, words.as_ref().map(|words| &words.weighed), most)
         }
-        Some(documents) => nearest(asked, documents),
+        Some(documents) => nearest(asked, documents, most),
     };
     // Where the question names nothing, what the documents are about speaks for it.
     let is_about = about.is_some() && asked.question.is_some() && asked.mode().reads_names();
-    let found = if named.is_empty() && is_about { Some(near(&[])?) } else { None };
+    let found = if named.is_empty() && is_about { Some(near(&[], asked.k)?) } else { None };
     if let Some(found) = &found {
-        named = named::most_of(found.iter().map(|one| one.entity.as_deref()));
+        named = named::most_of(found.iter().take(asked.k as usize).map(|one| one.entity.as_deref()));
         named::call(asked.function, asked.wanted.edges, &mut named)?;
     }
     let names: Vec<&[u8]> = named.iter().map(|named| named.entity.as_slice()).collect(); // bounded: those that were found
     let (mut hierarchy, is_above) = hierarchy_of(asked, &named, &names)?;
-    let ways = named::ways(&named, &is_above, words.as_ref());
+    let ways = named::ways(&named, &hierarchy, &is_above, words.as_ref());
     hierarchy.sentences.retain(|sentence| match ways[sentence.of] {
         Way::Whole => true,
         Way::Place => sentence.is_upward(),
         Way::Nothing => false,
     });
     let told: Vec<usize> = (0..named.len()).filter(|&n| ways[n] != Way::Nothing).collect(); // bounded: the names
-    let mut lines = Lines::default();
-    let found = match found {
-        Some(found) => found,
-        None => near(&told.iter().map(|&n| names[n]).collect::<Vec<_>>())?, // bounded: the names
+    let is_asked = |n| words.as_ref().is_none_or(|words| !words.is(n, Weighed::lacks_the_rarest));
+    let names_told: Vec<(&[u8], bool)> = told.iter().map(|&n| (names[n], is_asked(n))).collect(); // bounded: the names
+    let (mut lines, mut most, mut found) = (Lines::default(), asked.k, found);
+    let others = loop {
+        let found = found.take().map_or_else(|| near(&names_told, most), Ok)?;
+        let is_all = found.len() < most as usize || most as usize > LISTED;
+        let keys = lines.of_documents(asked, found)?;
+        // Of equal texts one counts: more are read until there are enough.
+        if is_all || lines.all.len() >= asked.k as usize {
+            break keys;
+        }
+        (lines, most) = (Lines::default(), most * MORE as i32);
     };
-    let others = lines.of_documents(asked, found)?;
     if let Some(documents) = about {
         lines.of_chunks(asked, documents, &named, &told, &others, words.as_ref())?;
     }
@@ -108,37 +123,46 @@ struct Lines {
 }
 
 impl Lines {
-    /// Whether a line shows that text already; its reason then says that another document has it, too.
-    fn has(&mut self, text: Option<&[u8]>, shown: Option<&[u8]>, id: Option<&[u8]>) -> Fallible<bool> {
-        let Some(text) = text else { return Ok(false) };
-        self.room.take(EACH + text.len() + shown.map_or(0, <[u8]>::len))?;
-        let key = (text.to_vec(), shown.map(<[u8]>::to_vec)); // bounded: `room` has it
+    /// Whether a line shows that text already, of which another document has so many tokens; its reason then says which.
+    fn has(&mut self, asked: &Asked, one: [&Option<Vec<u8>>; 3], tokens: i32) -> Fallible<bool> {
+        let [Some(text), shown, id] = one else { return Ok(false) };
+        // Of a text that is longer than the budget only the beginning is known.
+        if asked.wanted.budget.is_some_and(|budget| tokens > budget) {
+            return Ok(false);
+        }
+        self.room.take(EACH + text.len() + shown.as_ref().map_or(0, Vec::len))?;
+        let key = (text.clone(), shown.clone());
         let known = *self.texts.entry(key).or_insert(self.all.len());
         let Some(line) = self.all.get_mut(known) else { return Ok(false) };
-        if let Some(id) = id.filter(|id| line.document.as_deref() != Some(*id)) {
+        if let Some(id) = id.as_ref().filter(|id| line.document.as_ref() != Some(*id)) {
             self.room.take(EACH + id.len())?;
-            line.why.extend_from_slice(&[b", the same text as ", id].concat());
+            line.same.push(id.clone());
         }
         Ok(true)
     }
 
-    /// Adds the documents; returns their keys, in order.
+    /// Adds the documents, at most `k`; returns the keys of those that were read, in order.
     fn of_documents(&mut self, asked: &Asked, documents: Vec<Document>) -> Fallible<Vec<Key>> {
-        let (count, mut keys) = (documents.len(), Vec::new());
-        let mut ranks = 1..;
+        let (count, mut keys) = (documents.len().min(asked.k as usize), Vec::new());
         for document in documents {
             check_for_interrupts!();
+            let rank = self.all.len() as i32 + 1;
+            if rank > asked.k {
+                break;
+            }
             keys.push((document.id.clone(), document.body.clone()));
-            let is_there = self.has(document.body.as_deref(), document.shown.as_deref(), document.id.as_deref())?;
-            if is_there {
+            if self.has(asked, [&document.body, &document.shown, &document.id], document.tokens)? {
                 continue;
             }
-            let rank = ranks.next().unwrap_or(i32::MAX);
             let why = match asked.mode() {
                 Mode::Hybrid => {
                     let each = document.lists.iter().map(|(list, place)| format!("{list} {place}"));
                     let lists: Vec<_> = each.collect(); // bounded: three
-                    let by = if document.first.is_some() { "the question's words" } else { "reciprocal rank" };
+                    let by = match document.first {
+                        _ if document.is_own => "what the question names",
+                        Some(_) => "the question's words",
+                        None => "reciprocal rank",
+                    };
                     format!("number {rank} of {count} by {by}: {}", lists.join(", "))
                 }
                 _ if (count as i64) < i64::from(asked.k) => {
@@ -146,8 +170,7 @@ impl Lines {
                 }
                 _ => format!("number {rank} of the {count} nearest documents"),
             };
-            let mut why = why.into_bytes();
-            document.same.iter().for_each(|id| why.extend_from_slice(&[b", the same text as ", &id[..]].concat()));
+            let why = why.into_bytes();
             self.room.take(2 * EACH + document.bytes() + why.len())?;
             self.all.push(Line {
                 source: Source::Document,
@@ -158,6 +181,7 @@ impl Lines {
                 text: document.body,
                 tokens: document.tokens,
                 why,
+                same: Vec::new(),
                 shown: document.shown,
                 path: None,
                 place: None,
@@ -181,38 +205,52 @@ impl Lines {
             return Ok(());
         }
         let names: Vec<&[u8]> = told.iter().map(|&n| named[n].entity.as_slice()).collect(); // bounded: the names
-        let among = Among { reach: asked.reach(), most: Some(most), words: words.map(|words| &words.weighed), others };
-        let found = asked.wanted.about_all(asked.function, documents, &names, &among)?;
-        let mut ranks = 1..;
-        for one in found {
-            check_for_interrupts!();
-            if self.has(one.body.as_deref(), one.shown.as_deref(), one.id.as_deref())? {
-                continue;
+        let words = words.map(|words| &words.weighed);
+        // Of equal texts one counts: more are read until there are enough.
+        let (first, mut read, mut limit) = (self.all.len(), 0, most);
+        while self.all.len() - first < most {
+            let among = Among { reach: asked.reach(), most: Some(limit), words, others };
+            let found = asked.wanted.about_all(asked.function, documents, &names, &among)?;
+            let is_all = found.len() < limit || limit > LISTED;
+            for one in found.into_iter().skip(std::mem::replace(&mut read, limit)) {
+                check_for_interrupts!();
+                if self.all.len() - first < most && !self.has(asked, [&one.body, &one.shown, &one.id], one.tokens)? {
+                    let rank = (self.all.len() - first) as i32 + 1;
+                    self.add_chunk(one, rank, named, told)?;
+                }
             }
-            let rank = ranks.next().unwrap_or(i32::MAX);
-            let Named { called, why: mentioned, .. } = &named[told[one.of]];
-            let about = match one.related {
-                Related::Itself => "about",
-                Related::Ancestor => "about an ancestor of",
-                Related::Descendant => "about a descendant of",
-            };
-            let depth = if one.depth == 0 { String::new() } else { format!(" (depth {})", one.depth) };
-            let why = [about.as_bytes(), b" \"", called, b"\"", depth.as_bytes(), b", ", mentioned].concat();
-            self.room.take(EACH + why.len())?;
-            self.all.push(Line {
-                source: Source::Chunk,
-                entity: Some(one.relative),
-                document: one.id,
-                rank,
-                distance: one.distance,
-                text: one.body,
-                tokens: one.tokens,
-                why,
-                shown: one.shown,
-                path: None,
-                place: None,
-            });
+            if is_all {
+                break;
+            }
+            limit *= MORE;
         }
+        Ok(())
+    }
+
+    fn add_chunk(&mut self, one: About, rank: i32, named: &[Named], told: &[usize]) -> Fallible<()> {
+        let Named { called, why: mentioned, .. } = &named[told[one.of]];
+        let about = match one.related {
+            Related::Itself => "about",
+            Related::Ancestor => "about an ancestor of",
+            Related::Descendant => "about a descendant of",
+        };
+        let depth = if one.depth == 0 { String::new() } else { format!(" (depth {})", one.depth) };
+        let why = [about.as_bytes(), b" \"", called, b"\"", depth.as_bytes(), b", ", mentioned].concat();
+        self.room.take(EACH + why.len())?;
+        self.all.push(Line {
+            source: Source::Chunk,
+            entity: Some(one.relative),
+            document: one.id,
+            rank,
+            distance: one.distance,
+            text: one.body,
+            tokens: one.tokens,
+            why,
+            same: Vec::new(),
+            shown: one.shown,
+            path: None,
+            place: None,
+        });
         Ok(())
     }
 }
@@ -220,6 +258,12 @@ impl Lines {
 /// Says of each document where it belongs: the path to its entity, or of one that the hierarchy places, or of a path that is long for the budget, its name.
 fn place(lines: &mut [Line], paths: &Paths, placed: &HashSet<Vec<u8>>, budget: Option<i32>) {
     for line in lines {
+        if let Some(shown) = &mut line.shown {
+            *shown = in_one_line(shown);
+            if let Some(budget) = budget {
+                shorten(shown, budget as usize / OF_SHOWN);
+            }
+        }
         let Some((entity, path)) = line.entity.as_ref().and_then(|entity| paths.get_key_value(entity)) else {
             continue;
         };

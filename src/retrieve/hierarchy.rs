@@ -7,7 +7,7 @@ use crate::methods::breadth_first::named;
 use crate::methods::told::told;
 use crate::pg::encoding;
 use crate::retrieve::baselines;
-use crate::retrieve::place::{Paths, SHORT};
+use crate::retrieve::place::{Paths, SHORT, in_one_line};
 use crate::serve::answer;
 use crate::serve::asked::Reach;
 use crate::serve::labels::Labels;
@@ -113,16 +113,21 @@ impl Hierarchy {
         Ok(all)
     }
 
+    /// What an entity is called, in one line: a prompt has its own.
+    fn called_id(&mut self, called: &[u8]) -> Fallible<NameId> {
+        if called.iter().any(u8::is_ascii_control) { self.id(&in_one_line(called)) } else { self.id(called) }
+    }
+
     fn id(&mut self, name: &[u8]) -> Fallible<NameId> {
         named(&mut self.names, name, &mut self.room)
     }
 
     fn add(&mut self, of: usize, rows: &[Relative<'_>], subject: Subject<'_>, behind: &[u8]) -> Fallible<()> {
         let tree = rows[0].tree.map(|tree| self.id(tree)).transpose()?;
-        let called = self.id(&[rows[0].entity_called(), behind].concat())?;
+        let called = self.called_id(&[rows[0].entity_called(), behind].concat())?;
         let mut names = list(rows.len().min(KEPT), &mut self.room)?;
         for row in rows.iter().take(KEPT) {
-            names.push(Some(Named { name: self.id(row.name)?, called: self.id(row.called())? }));
+            names.push(Some(Named { name: self.id(row.name)?, called: self.called_id(row.called())? }));
         }
         self.room.take(EACH)?;
         self.sentences.push(Sentence {
@@ -194,12 +199,16 @@ impl Hierarchy {
                 }
                 room.spare(rows.len() * EACH)?;
                 let via: HashMap<&[u8], &[u8]> = rows.iter().map(|row| (row.name, row.via)).collect(); // bounded: spared
+                let tree = rows[0].tree.map(|tree| self.id(tree)).transpose()?;
+                let mut passed: HashSet<&[u8]> = HashSet::new(); // bounded: spared
                 for row in rows {
                     let Some(&above) = numbers.get(row.name).filter(|above| **above != at) else { continue };
+                    // What is on the way to one that is nearer is said already.
                     let way = std::iter::successors(Some(row.name), |name| via.get(name).copied());
-                    let way: Vec<&[u8]> = way.take_while(|name| *name != row.entity).take(LEVELS as usize).collect(); // bounded: LEVELS
-                    room.take(EACH)?;
-                    let tree = row.tree.map(|tree| self.id(tree)).transpose()?;
+                    let way = way.take_while(|name| *name != row.entity).take(LEVELS as usize);
+                    let way: Vec<&[u8]> = way.take_while(|name| !passed.contains(name)).collect(); // bounded: LEVELS
+                    passed.extend(&way);
+                    room.take(EACH + way.len() * size_of::<NameId>())?;
                     let names = way.iter().rev().map(|name| self.id(name)).collect::<Fallible<_>>()?; // bounded: LEVELS
                     ways.push(Way { of: at, tree, above, names });
                 }
@@ -217,14 +226,14 @@ impl Hierarchy {
             sentence.relation == Relation::Descendant || !said.contains(&(sentence.of, sentence.tree))
         });
         let called = self.called(&of, &ways)?;
+        let upward = self.sentences.iter().enumerate().filter(|(_, sentence)| sentence.is_upward());
+        let upward: HashMap<(usize, Tree), usize> =
+            upward.map(|(n, sentence)| ((sentence.of, sentence.tree), n)).collect(); // bounded: the sentences
         for way in &ways {
-            let is_meant = |sentence: &&mut Sentence| {
-                (sentence.of, sentence.tree, sentence.relation) == (way.of, way.tree, Relation::Ancestor)
-            };
+            check_for_interrupts!();
+            let Some(&n) = upward.get(&(way.of, way.tree)) else { continue };
             let way: Vec<Named> = way.names.iter().map(|&name| Named { name, called: called[&name] }).collect(); // bounded: LEVELS
-            if let Some(sentence) = self.sentences.iter_mut().find(is_meant) {
-                sentence.go_on(&way);
-            }
+            self.sentences[n].go_on(&way);
         }
         Ok(ways.iter().map(|way| way.above).collect()) // bounded: the names
     }
@@ -236,7 +245,7 @@ impl Hierarchy {
         ids.dedup();
         let names: Vec<&[u8]> = ids.iter().map(|id| self.names.get(*id)).collect(); // bounded: the ways
         let labels = Labels::of(of, &names)?;
-        let labelled = |(n, id)| Ok((id, labels.get(n).map_or(Ok(id), |label| self.id(label))?));
+        let labelled = |(n, id)| Ok((id, labels.get(n).map_or(Ok(id), |label| self.called_id(label))?));
         ids.into_iter().enumerate().map(labelled).collect() // bounded: the ways
     }
 
@@ -253,7 +262,7 @@ impl Hierarchy {
             }
             let mut way = Vec::new();
             for (name, called) in path.names.iter().rev().skip(1) {
-                way.push(Named { name: self.id(name)?, called: self.id(called)? });
+                way.push(Named { name: self.id(name)?, called: self.called_id(called)? });
             }
             self.sentences[n].go_on(&way);
         }

@@ -18,6 +18,8 @@ pub struct Line {
     pub text: Option<Vec<u8>>,
     pub tokens: i32,
     pub why: Vec<u8>,
+    /// Others with the same text.
+    pub same: Vec<Vec<u8>>,
     /// The columns of a document that are shown beside its text.
     pub shown: Option<Vec<u8>>,
     /// The path to the entity that a document is about; and what a prompt writes of it, which does not say twice what the hierarchy says.
@@ -44,6 +46,7 @@ pub fn sentences(hierarchy: &Hierarchy, named: &[Named]) -> Vec<Line> {
         text: Some(sentence.text.clone()),
         tokens: budget::tokens(&sentence.text) as i32,
         why: named[sentence.of].why.clone(),
+        same: Vec::new(),
         shown: None,
         path: None,
         place: None,
@@ -61,6 +64,7 @@ pub fn fit(
     matters: &Matters<'_>,
 ) -> Fallible<()> {
     let lines = &mut all.lines;
+    lines.iter_mut().for_each(Line::say_the_same);
     let Some(budget) = budget else { return Ok(()) };
     let turns = turns(hierarchy, named);
     let item = |(n, line): (usize, &Line)| Item {
@@ -85,11 +89,16 @@ pub fn fit(
         let Some(tokens) = taken.map(|taken| taken - head(line)).filter(|tokens| *tokens < line.tokens as usize) else {
             continue;
         };
-        line.why.extend_from_slice(b", shortened");
-        match &mut line.text {
-            Some(text) if line.source == Source::Hierarchy => text.clone_from(&hierarchy.sentences[n - first].text),
-            Some(text) => shorten(text, tokens, line.tokens as usize, budget as usize),
-            None => {}
+        let is_shortened = match &mut line.text {
+            Some(text) if line.source == Source::Hierarchy => {
+                text.clone_from(&hierarchy.sentences[n - first].text);
+                true
+            }
+            Some(text) => shorten_part(text, tokens, (line.tokens as usize).min(budget as usize)),
+            None => false,
+        };
+        if is_shortened {
+            line.why.extend_from_slice(b", shortened");
         }
         line.tokens = tokens as i32;
     }
@@ -107,12 +116,39 @@ fn head(line: &Line) -> usize {
     all.map(|text| budget::tokens(text)).sum()
 }
 
-/// Shortens a text, of which at most `read` tokens are there, to so many of all its tokens.
-fn shorten(text: &mut Vec<u8>, tokens: usize, all: usize, read: usize) {
+/// Shortens a text to so many tokens, if it has more; returns whether it did.
+pub fn shorten(text: &mut Vec<u8>, tokens: usize) -> bool {
+    let all = budget::tokens(text);
+    all > tokens && shorten_part(text, tokens, all)
+}
+
+/// Shortens a text, which counts as `all` tokens, to so many; returns whether it did: what counts as long may be short.
+fn shorten_part(text: &mut Vec<u8>, tokens: usize, all: usize) -> bool {
     const MARK: &[u8] = b" ...";
-    let kept = beginning(text, tokens - 1, all.min(read)).len();
+    let kept = beginning(text, tokens.saturating_sub(1), all).len();
+    if kept + MARK.len() >= text.len() {
+        return false;
+    }
     text.truncate(kept);
     text.extend_from_slice(MARK);
+    true
+}
+
+impl Line {
+    /// Adds to the reason which documents have the same text.
+    fn say_the_same(&mut self) {
+        /// Documents that are named.
+        const MOST: usize = 5;
+        let Self { same, why, .. } = self;
+        if same.is_empty() {
+            return;
+        }
+        why.extend_from_slice(b", the same text as ");
+        why.extend_from_slice(&same[..same.len().min(MOST)].join(&b", "[..]));
+        if let more @ 1.. = same.len().saturating_sub(MOST) {
+            why.extend_from_slice(format!(" and {more} others").as_bytes());
+        }
+    }
 }
 
 /// When it is each sentence's turn: of each thing that the question names the first one, then its second ones, and so on.

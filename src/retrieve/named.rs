@@ -8,6 +8,7 @@ use crate::error::Fallible;
 use crate::guc::Match;
 use crate::pg::encoding;
 use crate::retrieve::documents::Wanted;
+use crate::retrieve::hierarchy::Hierarchy;
 use crate::retrieve::mentioned::{Mentioned, first_mentions};
 use crate::retrieve::words::Weighed;
 use crate::serve::asked::Question;
@@ -32,19 +33,41 @@ pub struct Named {
     /// The alias that it is written as.
     alias: Option<Vec<u8>>,
     is_typo: bool,
+    /// Whether it is written as one of its names.
+    is_exact: bool,
     pub called: Vec<u8>,
 }
 
 impl Named {
     fn new(entity: Vec<u8>, why: Vec<u8>) -> Self {
-        Self { entity, why, mention: Vec::new(), start: 0, alias: None, is_typo: false, called: Vec::new() }
+        Self {
+            entity,
+            why,
+            mention: Vec::new(),
+            start: 0,
+            alias: None,
+            is_typo: false,
+            is_exact: false,
+            called: Vec::new(),
+        }
+    }
+
+    /// Whether its name has other letters and digits than the question writes.
+    fn is_called_otherwise(&self) -> bool {
+        let letters = |text: &[u8]| -> Vec<char> {
+            let text = encoding::decode(text).to_lowercase();
+            text.chars().filter(|one| one.is_alphanumeric()).collect() // bounded: a name
+        };
+        letters(&self.mention) != letters(&self.called)
     }
 
     /// What stands behind its name, if the question writes that otherwise: " (HF)".
     pub fn behind(&self) -> Vec<u8> {
         match self {
-            Self { alias: Some(_), is_typo: false, .. } => [b" (", &self.mention[..], b")"].concat(),
             Self { is_typo: true, .. } => [b" (in the question \"", &self.mention[..], b"\")"].concat(),
+            Self { alias, is_exact, .. } if alias.is_some() || *is_exact && self.is_called_otherwise() => {
+                [b" (", &self.mention[..], b")"].concat()
+            }
             _ => Vec::new(),
         }
     }
@@ -61,15 +84,18 @@ pub enum Way {
 }
 
 /// How much is said of each entity. Of what is above another all is said, since the question speaks of it and what is below it. Of namesakes by the dozen, and
-/// of what does not have the question's rarest word, no more than their place.
-pub fn ways(named: &[Named], is_above: &HashSet<usize>, words: Option<&Words>) -> Vec<Way> {
+/// of what does not have the question's rarest word, no more than their place; of what has common words alone, and nothing below it, nothing: "error" is a
+/// page, too.
+pub fn ways(named: &[Named], hierarchy: &Hierarchy, is_above: &HashSet<usize>, words: Option<&Words>) -> Vec<Way> {
+    let below = hierarchy.sentences.iter().filter(|sentence| !sentence.is_upward());
+    let has_below: HashSet<usize> = below.map(|sentence| sentence.of).collect(); // bounded: the names
     let mut sharing: HashMap<i32, usize> = HashMap::new(); // bounded: those that were found
     named.iter().filter(|one| !one.mention.is_empty()).for_each(|one| *sharing.entry(one.start).or_default() += 1);
     let is = |n, so: fn(&Weighed, usize) -> bool| words.is_some_and(|words| words.is(n, so));
     let way = |(n, one): (usize, &Named)| match n {
         n if is_above.contains(&n) => Way::Whole,
-        n if is(n, Weighed::is_common) => Way::Nothing,
-        n if is(n, Weighed::lacks_the_rarest) => Way::Place,
+        n if is(n, Weighed::is_ignored) || is(n, Weighed::is_common) && !has_below.contains(&n) => Way::Nothing,
+        n if is(n, Weighed::is_common) || is(n, Weighed::lacks_the_rarest) => Way::Place,
         _ if sharing.get(&one.start).is_some_and(|count| *count > NAMESAKES) => Way::Place,
         _ => Way::Whole,
     };
@@ -131,7 +157,7 @@ impl Words {
     }
 
     /// Whether that is so of the mention of an entity.
-    fn is(&self, n: usize, so: impl Fn(&Weighed, usize) -> bool) -> bool {
+    pub fn is(&self, n: usize, so: impl Fn(&Weighed, usize) -> bool) -> bool {
         self.mentions.get(n).copied().flatten().is_some_and(|mention| so(&self.weighed, mention))
     }
 }
@@ -153,7 +179,8 @@ pub fn mentioned(
             why.extend_from_slice(&[b", by the alias \"", &alias[..], b"\""].concat());
         }
         let Mentioned { entity, mention, start, alias, method } = one;
-        all.push(Named { mention, start, alias, is_typo: method == b"typo", ..Named::new(entity, why) });
+        let (is_typo, is_exact) = (method == b"typo", method == b"exact");
+        all.push(Named { mention, start, alias, is_typo, is_exact, ..Named::new(entity, why) });
     }
     Ok(all)
 }

@@ -27,7 +27,7 @@ pub type Paths = HashMap<Vec<u8>, Path>;
 impl Path {
     /// In words: of a long path the first name and the last ones.
     pub fn text(&self) -> Vec<u8> {
-        let called = |(_, called): &'_ (Vec<u8>, Vec<u8>)| called.clone();
+        let called = |(_, called): &'_ (Vec<u8>, Vec<u8>)| in_one_line(called);
         let mut all: Vec<Vec<u8>> = self.names.iter().map(called).collect(); // bounded: LEVELS
         if all.len() > SHORT {
             let last = all.split_off(all.len() + 2 - SHORT);
@@ -37,6 +37,11 @@ impl Path {
         }
         all.join(BETWEEN)
     }
+}
+
+/// A text without line breaks and other control characters.
+pub fn in_one_line(text: &[u8]) -> Vec<u8> {
+    text.iter().map(|byte| if byte.is_ascii_control() { b' ' } else { *byte }).collect() // bounded: the text
 }
 
 /// The paths to those of some entities that are in a tree. Errors: those of cft_path_prefix.

@@ -4,7 +4,7 @@ use crate::call::work_memory::Room;
 use crate::catalog::documents::Documents;
 use crate::error::Fallible;
 use crate::pg::interrupt::check_interrupts;
-use crate::retrieve::about::{Among, Key};
+use crate::retrieve::about::{Among, Key, Related};
 use crate::retrieve::documents::WITH_SHOWN;
 use crate::retrieve::found::{Found, Row};
 use crate::retrieve::question::Asked;
@@ -29,11 +29,11 @@ pub struct Document {
     pub tokens: i32,
     pub distance: Option<f64>,
     pub shown: Option<Vec<u8>>,
-    /// Others with the same text.
-    pub same: Vec<Vec<u8>>,
     /// The lists that have it, and its places there.
     pub lists: Vec<(&'static str, u32)>,
     score: u64,
+    /// Whether it is about what the question asks about.
+    pub is_own: bool,
     /// Its place among those that come first.
     pub first: Option<u32>,
 }
@@ -51,24 +51,13 @@ fn document(asked: &Asked, row: &Row, room: &mut Room) -> Fallible<Document> {
     let (id, entity) = (row.copy(0, room)?, row.copy(1, room)?);
     let (body, tokens) = asked.wanted.body(row, 2, room)?;
     let (distance, shown) = (row.float(4), row.copy(5, room)?);
-    Ok(Document {
-        id,
-        entity,
-        body,
-        tokens,
-        distance,
-        shown,
-        same: Vec::new(),
-        lists: Vec::new(),
-        score: 0,
-        first: None,
-    })
+    Ok(Document { id, entity, body, tokens, distance, shown, lists: Vec::new(), score: 0, is_own: false, first: None })
 }
 
-/// The nearest documents.
-pub fn nearest(asked: &Asked, documents: &Documents) -> Fallible<Vec<Document>> {
+/// The `most` nearest documents.
+pub fn nearest(asked: &Asked, documents: &Documents, most: i32) -> Fallible<Vec<Document>> {
     let (mut found, mut all, mut room) = (Found::of(&WITH_SHOWN), Vec::new(), Room::new());
-    asked.wanted.nearest(documents, asked.k, &mut found)?;
+    asked.wanted.nearest(documents, most, &mut found)?;
     found.each(|row| {
         all.push(document(asked, row, &mut room)?);
         Ok(())
@@ -76,17 +65,18 @@ pub fn nearest(asked: &Asked, documents: &Documents) -> Fallible<Vec<Document>> 
     Ok(all)
 }
 
-/// The `k` documents of the question by reciprocal rank fusion: the nearest, those with its words, those about its entities and their relatives. Up to half
-/// of them are the first of those with its words, if these have more of them, by rarity, than any of its mentions: a document about what is mentioned does
+/// The documents of the question by reciprocal rank fusion of lists of `most`, at least [`FUSED`]: the nearest, those with its words, those about its entities and their relatives. `names`: the
+/// entities, and whether the question asks about it: the first documents, half of them at most, are about one of these. Then come up to half that are the first of those with its words, if these have more of them, by rarity, than any of its mentions: a document about what is mentioned does
 /// not hide the one that has the rare word beside it.
 pub fn fused(
     asked: &Asked,
     documents: &Documents,
     has_entities: bool,
-    names: &[&[u8]],
+    names: &[(&[u8], bool)],
     words: Option<&Weighed>,
+    most: i32,
 ) -> Fallible<Vec<Document>> {
-    let most = asked.k.max(FUSED);
+    let most = most.max(FUSED);
     let mut room = Room::new();
     let mut fused = Fused::default();
     let mut found = Found::of(&WITH_SHOWN);
@@ -107,9 +97,12 @@ pub fn fused(
     }
     if has_entities && !names.is_empty() {
         let among = Among { reach: asked.reach(), most: Some(most as usize), words, others: &[] };
-        let about = asked.wanted.about_all(asked.function, documents, names, &among)?;
+        let are_own: Vec<bool> = names.iter().map(|(_, is_own)| *is_own).collect(); // bounded: the names
+        let names: Vec<&[u8]> = names.iter().map(|(name, _)| *name).collect(); // bounded: the names
+        let about = asked.wanted.about_all(asked.function, documents, &names, &among)?;
         for one in about {
             check_for_interrupts!();
+            let is_own = one.related == Related::Itself && are_own[one.of];
             let one = Document {
                 id: one.id,
                 entity: Some(one.relative),
@@ -117,12 +110,12 @@ pub fn fused(
                 tokens: one.tokens,
                 distance: one.distance,
                 shown: one.shown,
-                same: Vec::new(),
                 lists: Vec::new(),
                 score: 0,
+                is_own: false,
                 first: None,
             };
-            fused.add("hierarchy", one)?;
+            fused.add("hierarchy", one)?.is_own |= is_own;
         }
     }
     fused.best(asked.k)
@@ -160,43 +153,32 @@ impl Fused {
         Ok(&mut self.all[n])
     }
 
-    /// The best of all.
+    /// The best of all: half of `k` are about what the question asks about, then come those that are first by words.
     fn best(self, k: i32) -> Fallible<Vec<Document>> {
         let mut all = self.all;
         all.iter_mut().for_each(|one| one.score = fuse::score(one.lists.iter().map(|(_, place)| *place)));
         let mut check_interrupts = check_interrupts;
-        Interruptible::new(&mut check_interrupts).sort_with(&mut all, |a, b, work| {
+        let mut work = Interruptible::new(&mut check_interrupts);
+        let by_score = |a: &Document, b: &Document| {
+            let by_score = b.score.cmp(&a.score).then_with(|| in_order(&a.id, &b.id));
+            by_score.then_with(|| in_order(&a.body, &b.body))
+        };
+        work.sort_with(&mut all, |a, b, work| {
             work.step();
-            let place = |one: &Document| one.first.unwrap_or(u32::MAX);
-            let by_score = place(a).cmp(&place(b)).then_with(|| b.score.cmp(&a.score));
-            by_score.then_with(|| in_order(&a.id, &b.id)).then_with(|| in_order(&a.body, &b.body))
+            by_score(a, b)
         });
-        Ok(distinct(all, usize::try_from(k).unwrap_or_default()))
-    }
-}
-
-/// The first `k` of different texts, each with the ids of others that have the same one.
-fn distinct(all: Vec<Document>, k: usize) -> Vec<Document> {
-    let mut seen: HashMap<(&[u8], Option<&[u8]>), usize> = HashMap::new(); // bounded: k texts
-    let mut same: Vec<Vec<Vec<u8>>> = Vec::new(); // bounded: the documents
-    let mut places = Vec::new(); // bounded: the documents
-    for one in &all {
-        let known = one.body.as_deref().map(|body| *seen.entry((body, one.shown.as_deref())).or_insert(same.len()));
-        match known.filter(|known| *known < same.len()) {
-            Some(known) => same[known].extend(one.id.clone()),
-            None if same.len() == k => break,
-            None => same.push(Vec::new()),
+        let mut left = (k as u32).div_ceil(2);
+        for one in &mut all {
+            one.is_own &= left > 0;
+            left -= u32::from(one.is_own);
         }
-        places.push(known.unwrap_or(same.len() - 1));
+        work.sort_with(&mut all, |a, b, work| {
+            work.step();
+            let place = |one: &Document| if one.is_own { 0 } else { one.first.unwrap_or(u32::MAX) };
+            place(a).cmp(&place(b)).then_with(|| by_score(a, b))
+        });
+        Ok(all)
     }
-    let mut taken = 0;
-    let firsts = all.into_iter().zip(places).filter_map(|(one, place)| {
-        (place == taken).then(|| {
-            taken += 1;
-            one
-        })
-    });
-    firsts.zip(same).map(|(one, same)| Document { same, ..one }).collect() // bounded: the documents
 }
 
 /// The order of texts by bytes, NULL last.

@@ -61,6 +61,12 @@ impl How {
 
 const C: &str = "COLLATE pg_catalog.\"C\"";
 
+/// How near the words are to each other in a document, and how many, by what text search compares of it, as SQL; by the logarithm of its length, which has
+/// more of everything.
+fn among(value: &str) -> String {
+    format!("pg_catalog.ts_rank({value}, (SELECT $9::pg_catalog.tsquery), 1)")
+}
+
 /// Words as queries, with their weights: these are read once, not for each document.
 const WORDS: &str = "w AS MATERIALIZED (SELECT u.query, u.weight FROM ROWS FROM (\
      pg_catalog.unnest($7::pg_catalog.tsquery[]), pg_catalog.unnest($8::pg_catalog.float8[])) AS u(query, weight))";
@@ -90,7 +96,8 @@ impl Search<'_> {
                 format!("{WORDS}, "),
                 format!(
                     ", (SELECT pg_catalog.sum(w.weight) FROM w WHERE {value} OPERATOR(pg_catalog.@@) w.query) AS score, \
-                     pg_catalog.ts_rank({value}, (SELECT $9::pg_catalog.tsquery)) AS among"
+                     {} AS among",
+                    among(value)
                 ),
                 ", n.score",
                 "n.score DESC, n.among DESC",
@@ -239,7 +246,7 @@ const COMPARED: i64 = 1000;
 
 /// The statement for the documents about entities ($2 text[], in the order of preference, with $3 int[] depths and $5 int[] places): the number of the
 /// entity, id, body, tokens, distance and what is shown of each document, once, with the first of its entities. $1 is an embedding, $4 what the filter compares with, $6 the most rows,
-/// $7 text[] words, each as a query of text search, $8 float8[] their weights. `by_distance`: whether documents of one depth come in the order of their distances. Errors: 55000, 42804.
+/// $7 text[] words, each as a query of text search, $8 float8[] their weights, $9 text any of them. `by_distance`: whether documents of one depth come in the order of their distances. Errors: 55000, 42804.
 pub fn about(of: &Documents, by_distance: bool, filter: Option<&str>, order: Order<'_>) -> Fallible<String> {
     of.require_entities()?;
     let Documents { id, body, .. } = of;
@@ -272,15 +279,18 @@ pub fn about(of: &Documents, by_distance: bool, filter: Option<&str>, order: Ord
         (Some(value), Some(search)) => {
             let value = value.replacen(&search.of_row("d"), "f.searched", 1);
             let score = format!(
-                "SELECT f.*, CASE WHEN pg_catalog.count(*) OVER () OPERATOR(pg_catalog.<=) {COMPARED} \
-                 THEN (SELECT pg_catalog.sum(w.weight) FROM w WHERE {value} OPERATOR(pg_catalog.@@) w.query) END AS score FROM ({all}) AS f"
+                "SELECT f.*, CASE WHEN f.is_few THEN (SELECT pg_catalog.sum(w.weight) FROM w WHERE {value} OPERATOR(pg_catalog.@@) w.query) END AS score, \
+                 CASE WHEN f.is_few THEN {} END AS among \
+                 FROM (SELECT f.*, pg_catalog.count(*) OVER () OPERATOR(pg_catalog.<=) {COMPARED} AS is_few FROM ({all}) AS f) AS f",
+                among(&value)
             );
             let by = |order: &str| {
                 format!(
                     "1::pg_catalog.float8 OPERATOR(pg_catalog./) (60 OPERATOR(pg_catalog.+) pg_catalog.rank() OVER (PARTITION BY f.depth ORDER BY {order}))"
                 )
             };
-            let fit = format!("{} OPERATOR(pg_catalog.+) {}", by("f.distance"), by("f.score DESC NULLS LAST"));
+            let fit =
+                format!("{} OPERATOR(pg_catalog.+) {}", by("f.distance"), by("f.score DESC NULLS LAST, f.among DESC"));
             (format!("WITH {WORDS} "), format!("SELECT f.*, {fit} AS fit FROM ({score}) AS f"), "f.fit DESC, ")
         }
         _ => (String::new(), all, ""),

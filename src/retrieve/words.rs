@@ -16,7 +16,7 @@ use crate::pg::invalidation::Cached;
 use crate::retrieve::documents::{WITH_SHOWN, Wanted};
 use crate::retrieve::found::Found;
 use crate::retrieve::search::{By, How, Search};
-use crate::serve::plans::{Planning, with_safe_path};
+use crate::serve::plans::{Planning, with_safe_path, with_settings};
 use pgrx::pg_sys;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -91,6 +91,9 @@ const PAIRED: usize = 8;
 /// The rarest words of a question that count.
 const MOST: usize = 64;
 
+/// Documents of which it says something how many have a word.
+const MANY: f64 = 100.0;
+
 /// How much more the words of a document must weigh than those of any mention to be first: a word that a twentieth of the documents have.
 pub const BESIDE: f64 = 2.995_732_273_553_991;
 
@@ -161,15 +164,19 @@ impl Weighed {
     pub fn lacks_the_rarest(&self, mention: usize) -> bool {
         let asked = || self.words.iter().filter(|word| word.is_asked);
         let is_of = |word: &Word| word.of.iter().any(|n| n / 2 == mention);
-        let rarest = asked().next().map_or(0.0, |word| word.frequency);
-        !asked().take_while(|word| word.frequency == rarest).any(is_of) && asked().next().is_some()
+        let rarest = asked().map(|word| word.weight).fold(0.0, f64::max);
+        self.documents >= MANY && rarest > 0.0 && !asked().filter(|word| word.weight == rarest).any(is_of)
     }
 
-    /// Whether a mention says nothing beside others: documents have its words everywhere, and those of another one hardly; or text search ignores them.
+    /// Whether a mention says little beside others: documents have its words everywhere, and those of another one hardly.
     pub fn is_common(&self, mention: usize) -> bool {
-        let Weight { written, .. } = self.mentions[mention];
         let most = self.mentions.iter().map(|one| one.written).fold(0.0, f64::max);
-        written < BESIDE && most >= BESIDE || written == 0.0 && self.words.iter().any(|word| word.is_asked)
+        self.documents >= MANY && self.mentions[mention].written < BESIDE && most >= BESIDE
+    }
+
+    /// Whether a mention has only words that text search ignores, and the question has others.
+    pub fn is_ignored(&self, mention: usize) -> bool {
+        self.mentions[mention].written == 0.0 && self.words.iter().any(|word| word.is_asked)
     }
 
     /// Whether some documents, and few, have the words of a mention that its entity's name does not have: who wrote them meant them.
@@ -223,9 +230,14 @@ impl Weighed {
                 looked_up.push([&b"("[..], &quoted[a], b" & ", &quoted[b], b")"].concat());
             }
         }
-        let any = |some: &[Vec<u8>]| text_datum(&some.join(&b" | "[..]));
         let [each, weights] = self.each();
-        Words { rare: any(&looked_up), each, weights, any: any(&quoted) }
+        Words { rare: text_datum(&looked_up.join(&b" | "[..])), each, weights, any: self.any() }
+    }
+
+    /// Any of the words, as a query, a value of type text.
+    pub fn any(&self) -> pg_sys::Datum {
+        let quoted: Vec<Vec<u8>> = self.words.iter().map(|word| as_query(&word.lexeme)).collect(); // bounded: MOST words
+        text_datum(&quoted.join(&b" | "[..]))
     }
 
     /// The words as queries, a value of type text[], and their weights, one of type float8[].
@@ -236,9 +248,9 @@ impl Weighed {
         [text_array(&each), array_of_values(pg_sys::FLOAT8OID, weights)]
     }
 
-    /// What text search compares of a document (d), as SQL.
-    pub fn value(&self) -> &str {
-        &self.compared.value
+    /// What text search compares of a document (d), as SQL; None if the question has no words.
+    pub fn value(&self) -> Option<&str> {
+        (!self.words.is_empty()).then_some(&self.compared.value)
     }
 }
 
@@ -268,7 +280,8 @@ impl Compared {
             (pg_sys::TEXTARRAYOID, Some(text_array(mentions))),
         ];
         let mut found = Found::of(&[pg_sys::TEXTOID, pg_sys::INT4OID]);
-        found.run(sql, Planning::Auto, &values);
+        // A word may be too long for text search, which would tell the caller so.
+        with_settings(&[(c"client_min_messages", c"warning")], || found.run(sql, Planning::Auto, &values));
         let (mut words, mut places): (Vec<Word>, HashMap<Vec<u8>, usize>) = (Vec::new(), HashMap::new()); // bounded: a tsvector
         found.each(|row| {
             let lexeme = row.text(0).unwrap_or_default();

@@ -21,22 +21,6 @@ AREAS = {
     'Documents and data': {'text': 'Text Processing', 'tex': 'TeX', 'editors': 'Editors', 'database': 'Databases', 'vcs': 'Version Control Systems'},
     'Other software': {'games': 'Games', 'misc': 'Miscellaneous', 'comm': 'Communication Programs', 'embedded': 'Embedded Software', 'tasks': 'Tasks'},
 }
-# The first sentences of packages.debian.org about its sections.
-ABOUT = {
-    'GNOME': 'The GNOME desktop environment, a powerful, easy to use set of integrated applications.', 'KDE': 'The K Desktop Environment, a powerful, easy to use set of integrated applications.',
-    'Xfce': 'The Xfce desktop environment, a fast and lightweight one, and its applications.', 'GNUstep': 'The GNUstep environment.',
-    'X Window System': 'X servers, libraries, window managers, terminal emulators and many related applications.', 'Python': 'Everything about Python, an interpreted, interactive object oriented language.',
-    'PHP': 'Everything about PHP.', 'Interpreters': 'All kind of interpreters for interpreted languages. Macro processors.', 'Mail': 'Programs to route, read, and compose E-mail messages.',
-    'Newsgroups': 'Software to access Usenet, to set up news servers, etc.', 'Web Software': 'Web servers, browsers, proxies, download tools etc.', 'Web Servers': 'Web servers and their modules.',
-    'Network': 'Daemons and clients to connect your system to the world.', 'Administration Utilities': 'Utilities to administer system resources, manage user accounts, etc.',
-    'Shells': 'Command shells. Friendly user interfaces for beginners.', 'Kernels': 'Operating system kernels and related modules.', 'Utilities': 'Utilities for file and disk manipulation, backup and archive tools, system monitoring, input systems, etc.',
-    'Sound': 'Utilities to deal with sound: mixers, players, recorders, CD players, etc.', 'Video': 'Video viewers, editors, recording, streaming.', 'Graphics': 'Editors, viewers, converters... Everything to become an artist.',
-    'Fonts': 'Font packages.', 'Science': 'Basic tools for scientific work.', 'Mathematics': 'Math software.', 'Education': 'Software for learning and teaching.', 'Electronics': 'Electronics utilities.',
-    'Ham Radio': 'Software for ham radio.', 'Text Processing': 'Utilities to format and print text documents.', 'TeX': 'The famous typesetting software and related programs.',
-    'Editors': 'Software to edit files. Programming environments.', 'Databases': 'Database servers and clients.', 'Version Control Systems': 'Version control systems and related utilities.',
-    'Games': 'Programs to spend a nice time with after all this setting up.', 'Miscellaneous': 'Miscellaneous utilities that did not fit well anywhere else.',
-    'Communication Programs': 'Software to use your modem in the old fashioned style.', 'Embedded Software': 'Software suitable for use in embedded applications.', 'Tasks': 'Packages that are used by tasksel, a simple interface for users who want to configure their system to perform a specific task.',
-}
 ABBREVIATIONS = {'postgres': 'postgresql', 'sshd': 'openssh-server', 'kubectl': 'kubernetes-client', 'Firefox': 'firefox-esr', 'GNU Image Manipulation Program': 'gimp', 'Vi IMproved': 'vim',
                  'MTA': 'mail-transport-agent', 'VCS': 'Version Control Systems', 'MariaDB': 'mariadb-server', 'apache httpd': 'apache2'}
 
@@ -67,7 +51,7 @@ for area, sections in AREAS.items():
     edges.add(('Debian packages', area))
     for title in sections.values():
         edges.add((area, title))
-        documents.append(('section/' + title, 'The section ' + title, ABOUT[title], title))
+        documents.append(('section/' + title, 'The section ' + title, f'Packages of Debian: {title} ({area}).', title))
 provides = {}
 for name, p in packages.items():
     source = re.sub(r' .*', '', p.get('Source', name))

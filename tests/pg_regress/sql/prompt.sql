@@ -11,7 +11,7 @@ INSERT INTO short VALUES ('PDL', 12);
 CREATE TABLE products (id int PRIMARY KEY, category_id int, body text, price numeric, stock int, embedding vector(3), words tsvector GENERATED ALWAYS AS (to_tsvector('english', body)) STORED);
 INSERT INTO products (id, category_id, body, price, stock)
     SELECT n, (ARRAY[3, 4, 5, 7, 8, 9, 12, 13, 15])[1 + n % 9], 'Article ' || n || ' is made of ' || (ARRAY['wood', 'plastic', 'steel', 'nylon'])[1 + n % 4] || ' and has a warranty of ' || n || ' months.', n * 10, nullif(n % 5, 0)
-      FROM generate_series(1, 60) AS n;
+      FROM generate_series(1, 120) AS n;
 CREATE INDEX ON products USING gin (words);
 ANALYZE products;
 SELECT cft_attach('categories', child => 'id', parent => 'parent_id', label => 'name');
@@ -41,7 +41,7 @@ SELECT document_id, path FROM cft_retrieve('pegs', NULL, k => 1, chunks => 2) OR
 SELECT cft_prompt('pegs', NULL, document_template => '{where}');
 -- A mention that has not the rarest word is told with its place alone; one whose words are everywhere, or are nothing to text search, not at all.
 INSERT INTO categories VALUES (20, 1, 'The'), (21, 1, 'Article'), (22, 21, 'Article of the month'), (23, 7, 'Igloo');
-INSERT INTO products (id, category_id, body) VALUES (100, NULL, 'The glamping family tents are of cotton.');
+INSERT INTO products (id, category_id, body) VALUES (1000, NULL, 'The glamping family tents are of cotton.');
 UPDATE products SET body = body || ' Beside family tents.' WHERE id IN (4, 5, 6);
 ANALYZE products;
 SELECT text FROM cft_retrieve('What are glamping family tents?', NULL, k => 1, chunks => 0) WHERE source = 'hierarchy';
@@ -49,11 +49,35 @@ SELECT text FROM cft_retrieve('What are family tents?', NULL, k => 1, chunks => 
 SELECT text FROM cft_retrieve('Which article of the pegs is heavy?', NULL, k => 1, chunks => 0) WHERE source = 'hierarchy';
 SELECT text FROM cft_retrieve('Which article is heavy?', NULL, k => 1, chunks => 0) WHERE source = 'hierarchy';
 -- A word that some documents have is not another one misspelled.
-INSERT INTO products (id, category_id, body) VALUES (101, NULL, 'A peggs is a bird.');
+INSERT INTO products (id, category_id, body) VALUES (1001, NULL, 'A peggs is a bird.');
 SELECT text FROM cft_retrieve('Are there pegss?', NULL, k => 1, chunks => 0) WHERE source = 'hierarchy';
-INSERT INTO products (id, category_id, body) VALUES (102, NULL, 'A padles is a bird.');
+INSERT INTO products (id, category_id, body) VALUES (1002, NULL, 'A padles is a bird.');
 SELECT coalesce(entity, '-'), text FROM cft_retrieve('Are there padles?', NULL, k => 1, chunks => 0);
 SELECT coalesce(entity, '-'), text FROM cft_retrieve('Are there padddles?', NULL, k => 1, chunks => 0) WHERE source = 'hierarchy';
+-- Of few documents it says nothing how many have a word.
+CREATE TABLE few (id int, category_id int, body text, embedding vector(3));
+INSERT INTO few VALUES (1, 3, 'A lamp.'), (2, 6, 'These tents are of cotton.');
+CREATE INDEX ON few USING gin (to_tsvector('english', body));
+SELECT cft_attach_documents('few', entity => 'category_id', search => 'body');
+SELECT text FROM cft_retrieve('Kayaks or tents?', NULL, k => 1, chunks => 0, documents => 'few') WHERE source = 'hierarchy';
+SELECT text FROM cft_retrieve('kayaks', NULL, k => 1, chunks => 0, documents => 'few') WHERE source = 'hierarchy';
+-- Texts that are equal in their beginnings are not equal; of many equal ones the others are read on; blanks, breaks and long columns.
+INSERT INTO few SELECT 10 + n, 8, repeat('header ', 4000) || n, NULL FROM generate_series(1, 2) AS n;
+SELECT document_id, why FROM cft_retrieve('ultralight tents', NULL, mode => 'cft', k => 0, chunks => 5, documents => 'few');
+INSERT INTO few SELECT 100 + n, 4, 'boilerplate', '[1,0,0]' FROM generate_series(1, 100) AS n;
+INSERT INTO few VALUES (300, 4, 'the answer', '[1,0.1,0]');
+SELECT source, document_id, why FROM cft_retrieve('canoes', '[1,0,0]', mode => 'cft', documents => 'few');
+SELECT source, document_id, why FROM cft_retrieve('canoes', NULL, mode => 'cft', documents => 'few');
+SELECT source, document_id, why FROM cft_retrieve('canoes', NULL, documents => 'few');
+SELECT cft_attach_documents('few', entity => 'category_id', show => '{note}');
+ALTER TABLE few ADD note text;
+UPDATE few SET note = repeat('n ', 10000) WHERE id = 1;
+UPDATE few SET note = E'one\ntwo' WHERE id = 2;
+SELECT cft_attach_documents('few', entity => 'category_id', show => '{note}');
+SELECT length(prompt) BETWEEN 3000 AND 5000, right(prompt, 40) FROM cft_prompt('kayaks', NULL, chunks => 1, documents => 'few') AS prompt;
+SELECT cft_prompt('tents', NULL, chunks => 1, documents => 'few');
+SELECT cft_attach_documents('few', show => (SELECT array_agg('c' || n) FROM generate_series(1, 33) AS n));
+DROP TABLE few;
 -- Equal texts once, unless what is shown differs.
 UPDATE products SET body = 'A tent.', price = 1, stock = NULL WHERE id IN (3, 12, 21);
 UPDATE products SET price = 2 WHERE id = 21;

@@ -142,6 +142,12 @@ BEGIN
         END IF;
         left_over := left_over - coalesce((SELECT l.taken FROM line AS l WHERE l.n = r.n), 0);
     END LOOP;
+    FOR r IN SELECT * FROM line AS l WHERE l.source <> 'hierarchy' AND l.taken IS NULL ORDER BY l.turn, array_position('{document,hierarchy,chunk}', l.source) LOOP
+        IF least(r.tokens, left_over / 2) >= 16 + r.head THEN
+            UPDATE line AS l SET taken = least(r.tokens, left_over / 2) WHERE l.n = r.n;
+            left_over := left_over - least(r.tokens, left_over / 2);
+        END IF;
+    END LOOP;
     FOR r IN SELECT * FROM line AS l WHERE l.source <> 'hierarchy' ORDER BY l.turn, array_position('{document,hierarchy,chunk}', l.source) LOOP
         has := coalesce(r.taken, 0);
         IF least(r.tokens, has + left_over) > has AND least(r.tokens, has + left_over) >= 16 + r.head THEN

@@ -30,8 +30,8 @@ pub fn tokens(text: &[u8]) -> usize {
 }
 
 /// How many tokens each row may have; None: it is left out. A row of the hierarchy that does not fit is shortened to half of what is left: `cut` does so, to at
-/// most so many tokens, and returns how many it has now, or None if it cannot. So is the first document. Other documents that do not fit whole get
-/// what the others leave, if that is not too little to read.
+/// most so many tokens, and returns how many it has now, or None if it cannot. So is the first document. Other documents that do not fit whole
+/// share what the others leave, if that is not too little to read.
 pub fn taken(
     items: &[Item],
     budget: usize,
@@ -52,12 +52,16 @@ pub fn taken(
         left -= taken[n].unwrap_or_default();
         has_document |= taken[n].is_some() && source != Source::Hierarchy;
     }
-    for &n in order.iter().filter(|n| items[**n].source != Source::Hierarchy) {
-        let has = taken[n].unwrap_or_default();
-        let room = items[n].tokens.min(has + left);
-        if room > has && room >= items[n].head + LEAST {
-            taken[n] = Some(room);
-            left -= room - has;
+    // What is left: half of it for each that has nothing, then all for those that have not all.
+    for share in [2, 1] {
+        for &n in order.iter().filter(|n| items[**n].source != Source::Hierarchy) {
+            let has = taken[n].unwrap_or_default();
+            let room = items[n].tokens.min(has + left / share);
+            let is_wanted = if share == 2 { has == 0 } else { room > has };
+            if is_wanted && room >= items[n].head + LEAST {
+                taken[n] = Some(room);
+                left -= room - has;
+            }
         }
     }
     taken
