@@ -99,7 +99,7 @@ pub fn gather(asked: &Asked) -> Fallible<Gathered> {
     let mut lines = lines.all;
     let paths = if asked.mode() == Mode::Text { Paths::new() } else { paths_of(asked, &lines, &names)? };
     hierarchy.go_to_the_top(&names, &paths)?;
-    place(&mut lines, &paths, &hierarchy.placed(&names), asked.wanted.budget);
+    place(&mut lines, &paths, &hierarchy.placed(&names), asked.wanted.budget)?;
     let entities = lines.iter().filter_map(|line| line.entity.clone()).collect::<HashSet<_>>(); // bounded: the lines
     let matters = Matters {
         entities: entities.iter().map(Vec::as_slice).collect(), // bounded: the lines
@@ -107,7 +107,7 @@ pub fn gather(asked: &Asked) -> Fallible<Gathered> {
     };
     hierarchy.write(&matters)?;
     let first = lines.iter().take_while(|line| line.source == Source::Document).count();
-    lines.splice(first..first, sentences(&hierarchy, &named));
+    lines.splice(first..first, sentences(&mut hierarchy, &named));
     let mut all = Gathered { lines, left_out: [0; 2] };
     fit(asked.wanted.budget, &mut all, first, &mut hierarchy, &named, &matters)?;
     Ok(all)
@@ -256,8 +256,10 @@ impl Lines {
 }
 
 /// Says of each document where it belongs: the path to its entity, or of one that the hierarchy places, or of a path that is long for the budget, its name.
-fn place(lines: &mut [Line], paths: &Paths, placed: &HashSet<Vec<u8>>, budget: Option<i32>) {
+fn place(lines: &mut [Line], paths: &Paths, placed: &HashSet<Vec<u8>>, budget: Option<i32>) -> Fallible<()> {
+    let mut room = Room::new();
     for line in lines {
+        check_for_interrupts!();
         if let Some(shown) = &mut line.shown {
             *shown = in_one_line(shown);
             if let Some(budget) = budget {
@@ -267,6 +269,8 @@ fn place(lines: &mut [Line], paths: &Paths, placed: &HashSet<Vec<u8>>, budget: O
         let Some((entity, path)) = line.entity.as_ref().and_then(|entity| paths.get_key_value(entity)) else {
             continue;
         };
+        // The path, and what is written of it.
+        room.take(2 * path.bytes())?;
         let text = path.text();
         let is_long = budget.is_some_and(|budget| budget::tokens(&text) > budget as usize / OF_PATH);
         let called = path.names.last().map(|(_, called)| &called[..]).unwrap_or_default();
@@ -276,6 +280,7 @@ fn place(lines: &mut [Line], paths: &Paths, placed: &HashSet<Vec<u8>>, budget: O
         });
         line.path = Some(text);
     }
+    Ok(())
 }
 
 /// Where the entities, and those that documents are about, are in the hierarchy.

@@ -113,21 +113,16 @@ impl Hierarchy {
         Ok(all)
     }
 
-    /// What an entity is called, in one line: a prompt has its own.
-    fn called_id(&mut self, called: &[u8]) -> Fallible<NameId> {
-        if called.iter().any(u8::is_ascii_control) { self.id(&in_one_line(called)) } else { self.id(called) }
-    }
-
     fn id(&mut self, name: &[u8]) -> Fallible<NameId> {
         named(&mut self.names, name, &mut self.room)
     }
 
     fn add(&mut self, of: usize, rows: &[Relative<'_>], subject: Subject<'_>, behind: &[u8]) -> Fallible<()> {
         let tree = rows[0].tree.map(|tree| self.id(tree)).transpose()?;
-        let called = self.called_id(&[rows[0].entity_called(), behind].concat())?;
+        let called = self.id(&[rows[0].entity_called(), behind].concat())?;
         let mut names = list(rows.len().min(KEPT), &mut self.room)?;
         for row in rows.iter().take(KEPT) {
-            names.push(Some(Named { name: self.id(row.name)?, called: self.called_id(row.called())? }));
+            names.push(Some(Named { name: self.id(row.name)?, called: self.id(row.called())? }));
         }
         self.room.take(EACH)?;
         self.sentences.push(Sentence {
@@ -163,6 +158,7 @@ impl Hierarchy {
         let mut all = Self::default();
         for (n, name) in names.iter().enumerate() {
             let Some(text) = baselines::neighbors(&of, name, hops, asked.reach.trees)? else { continue };
+            let text = in_one_line(&text);
             all.room.take(EACH + text.len())?;
             let called = all.id(name)?;
             all.sentences.push(Sentence {
@@ -245,7 +241,7 @@ impl Hierarchy {
         ids.dedup();
         let names: Vec<&[u8]> = ids.iter().map(|id| self.names.get(*id)).collect(); // bounded: the ways
         let labels = Labels::of(of, &names)?;
-        let labelled = |(n, id)| Ok((id, labels.get(n).map_or(Ok(id), |label| self.called_id(label))?));
+        let labelled = |(n, id)| Ok((id, labels.get(n).map_or(Ok(id), |label| self.id(label))?));
         ids.into_iter().enumerate().map(labelled).collect() // bounded: the ways
     }
 
@@ -262,7 +258,7 @@ impl Hierarchy {
             }
             let mut way = Vec::new();
             for (name, called) in path.names.iter().rev().skip(1) {
-                way.push(Named { name: self.id(name)?, called: self.called_id(called)? });
+                way.push(Named { name: self.id(name)?, called: self.id(called)? });
             }
             self.sentences[n].go_on(&way);
         }
@@ -277,7 +273,11 @@ impl Hierarchy {
             if sentence.names.is_empty() {
                 continue;
             }
-            let (names, more) = self.some(sentence, &self.order(sentence, matters), MOST);
+            // Which relatives matter is asked only where there are too many.
+            let (names, more) = match sentence.names.len() {
+                0..=MOST => (sentence.names.clone(), sentence.more), // bounded: MOST
+                _ => self.some(sentence, &self.order(sentence, matters), MOST),
+            };
             let text = self.text(sentence, &names, more)?;
             self.room.take(text.len())?;
             let sentence = &mut self.sentences[n];
@@ -342,7 +342,8 @@ impl Hierarchy {
         let mut text = Text::default();
         let called = names.iter().map(|one| one.map_or(&b"..."[..], |one| name(one.called)));
         write(&mut text, called, subject, names.len() + more > 1)?;
-        let mut text = text.as_bytes().to_vec(); // bounded: MOST names
+        // A prompt has its own lines, whatever names have.
+        let mut text = in_one_line(text.as_bytes());
         if more > 0 {
             text.pop();
             text.extend_from_slice(format!(" and {more} more.").as_bytes());

@@ -36,22 +36,22 @@ pub struct Gathered {
 }
 
 /// The sentences as lines.
-pub fn sentences(hierarchy: &Hierarchy, named: &[Named]) -> Vec<Line> {
-    let line = |(sentence, rank): (&Sentence, i32)| Line {
+pub fn sentences(hierarchy: &mut Hierarchy, named: &[Named]) -> Vec<Line> {
+    let line = |(sentence, rank): (&mut Sentence, i32)| Line {
         source: Source::Hierarchy,
         entity: Some(named[sentence.of].entity.clone()),
         document: None,
         rank,
         distance: None,
-        text: Some(sentence.text.clone()),
         tokens: budget::tokens(&sentence.text) as i32,
+        text: Some(std::mem::take(&mut sentence.text)),
         why: named[sentence.of].why.clone(),
         same: Vec::new(),
         shown: None,
         path: None,
         place: None,
     };
-    hierarchy.sentences.iter().zip(1..).map(line).collect() // bounded: the sentences
+    hierarchy.sentences.iter_mut().zip(1..).map(line).collect() // bounded: the sentences
 }
 
 /// Keeps the lines that fit the budget, if there is one, shortened where they are too long. Those from `first` on are the sentences.

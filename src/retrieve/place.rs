@@ -25,6 +25,11 @@ pub struct Path {
 pub type Paths = HashMap<Vec<u8>, Path>;
 
 impl Path {
+    /// At most so many bytes has its text.
+    pub fn bytes(&self) -> usize {
+        self.names.iter().map(|(_, called)| called.len() + BETWEEN.len()).sum()
+    }
+
     /// In words: of a long path the first name and the last ones.
     pub fn text(&self) -> Vec<u8> {
         let called = |(_, called): &'_ (Vec<u8>, Vec<u8>)| in_one_line(called);

@@ -20,7 +20,7 @@ pub struct Item {
 }
 
 /// Tokens that a shortened document has behind its head, at least.
-pub const LEAST: usize = 16;
+const LEAST: usize = 16;
 
 /// The tokens of a text, about: one for four bytes, of which a letter of English has one and a character of Chinese three. docs/quality.md has what
 /// tokenizers say.
