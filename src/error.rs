@@ -219,6 +219,43 @@ pub fn entity_and_mapping() -> ErrorReport {
         .set_detail("A document is about the entity in its own column, or about those that the mapping table gives it.")
 }
 
+pub fn mapping_and_links() -> ErrorReport {
+    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, "\"mapping\" and \"link\" exclude each other".into())
+        .set_detail("What documents are about is in the mapping table, or in one that cftrag makes and fills.")
+}
+
+/// `why`: what the table is.
+pub fn links_of(table: &str, why: &str) -> ErrorReport {
+    report(Code::ERRCODE_WRONG_OBJECT_TYPE, format!("cannot link the documents of {table}: it is {why}"))
+        .set_detail("Links are kept by triggers after each statement, which see all changes of a plain table only.")
+}
+
+pub fn links_need_unique_id(column: &str, table: &str) -> ErrorReport {
+    report(
+        Code::ERRCODE_INVALID_FOREIGN_KEY,
+        format!(
+            "cannot link the documents of {table}: no unique index on \"{column}\" alone says which document is meant"
+        ),
+    )
+    .set_hint("Name the primary key as the id (of chunks, theirs), of one of the server's own types.")
+}
+
+/// No background worker could be started to look for changed names in documents.
+pub fn warn_not_linked(table: &str) {
+    report(
+        Code::ERRCODE_INSUFFICIENT_RESOURCES,
+        format!("the documents of \"{table}\" are not searched for the names that have changed"),
+    )
+    .set_detail("No background worker is free.")
+    .set_hint("Call cft_relink, or increase max_worker_processes.")
+    .report(pgrx::PgLogLevel::WARNING);
+}
+
+pub fn not_linked(table: &str) -> ErrorReport {
+    report(Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, format!("the documents of {table} are not linked"))
+        .set_hint(format!("Attach {table} again with cft_attach_documents, and link => true."))
+}
+
 pub fn document_column_twice(column: &str) -> ErrorReport {
     report(Code::ERRCODE_DUPLICATE_COLUMN, format!("column \"{column}\" is named twice"))
         .set_hint("The embedding must be a column of its own, and so must the entity and the document of a mapping.")

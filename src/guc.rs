@@ -99,14 +99,19 @@ pub enum Match {
 }
 
 impl Match {
+    pub const ALL: [Self; 3] = [Self::Exact, Self::Inflected, Self::Fuzzy];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Inflected => "inflected",
+            Self::Fuzzy => "fuzzy",
+        }
+    }
+
     /// The value of that name.
     pub fn of(name: &[u8]) -> Option<Self> {
-        match name {
-            b"exact" => Some(Self::Exact),
-            b"inflected" => Some(Self::Inflected),
-            b"fuzzy" => Some(Self::Fuzzy),
-            _ => None,
-        }
+        Self::ALL.into_iter().find(|matching| matching.name().as_bytes() == name)
     }
 }
 

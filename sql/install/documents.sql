@@ -25,6 +25,10 @@ CREATE FUNCTION cftrag_internal.cft_document_entities() RETURNS trigger LANGUAGE
 COMMENT ON FUNCTION cftrag_internal.cft_document_entities() IS
 'trigger that never fires: its columns are those of a table that maps entities to documents (cft_attach_documents)';
 
+CREATE FUNCTION cftrag_internal.cft_links() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_links() IS
+'trigger that never fires: says to the entities of which edges table documents are linked, and by which rules (cft_attach_documents: link)';
+
 CREATE FUNCTION cftrag_internal.cft_summaries() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_summaries() IS 'trigger that never fires: its columns are those of a table of summaries (cft_attach_summaries)';
 
@@ -104,16 +108,65 @@ COMMENT ON FUNCTION cftrag_internal.cft_set_columns(regclass, regclass, regproce
 CREATE FUNCTION cft_attach_documents(documents regclass, id name DEFAULT 'id', body name DEFAULT 'body', embedding name DEFAULT 'embedding',
     entity name DEFAULT NULL, tokens name DEFAULT NULL,
     mapping regclass DEFAULT NULL, mapping_entity name DEFAULT 'entity', mapping_document name DEFAULT 'document_id', metadata name DEFAULT NULL, search name DEFAULT NULL,
-    columns text[] DEFAULT NULL, sort name DEFAULT NULL, show text[] DEFAULT NULL)
+    columns text[] DEFAULT NULL, sort name DEFAULT NULL, show text[] DEFAULT NULL,
+    link boolean DEFAULT false, match text DEFAULT 'inflected', edges regclass DEFAULT NULL, tree name DEFAULT NULL)
 RETURNS void LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000
 AS 'MODULE_PATHNAME', 'cft_attach_documents_wrapper';
-COMMENT ON FUNCTION cft_attach_documents(regclass, name, name, name, name, name, regclass, name, name, name, name, text[], name, text[]) IS
-'says which columns of a table hold documents, and how they belong to entities: by a column, or by a mapping table; owner only. columns: those that filters may name, beside the metadata. sort: the order of documents about one entity. show: columns that a prompt shows beside the text';
+COMMENT ON FUNCTION cft_attach_documents(regclass, name, name, name, name, name, regclass, name, name, name, name, text[], name, text[], boolean, text, regclass, name) IS
+'says which columns of a table hold documents, and how they belong to entities: by a column, by a mapping table, or by a table that cftrag keeps of the entities that their texts mention (link, found as cft_entities finds them by match, in edges, in the tree of the column tree); owner only. columns: those that filters may name, beside the metadata. sort: the order of documents about one entity. show: columns that a prompt shows beside the text';
 
 CREATE FUNCTION cftrag_internal.cft_detach_documents(documents regclass)
 RETURNS void LANGUAGE c VOLATILE STRICT COST 1000 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'cft_detach_documents_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_detach_documents(regclass) IS 'what cft_detach calls for documents';
+
+CREATE FUNCTION cftrag_internal.cft_link() RETURNS trigger LANGUAGE c
+AS 'MODULE_PATHNAME', 'cft_link_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_link() IS 'trigger after each statement that changes documents: writes which entities they mention';
+
+CREATE FUNCTION cftrag_internal.cft_is_visible(entity text, edges regclass) RETURNS boolean
+LANGUAGE c STABLE PARALLEL SAFE COST 5
+AS 'MODULE_PATHNAME', 'cft_is_visible_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_is_visible(text, regclass) IS 'whether the caller can see an entity of an edges table; for the policy of links';
+
+CREATE FUNCTION cft_relink(documents regclass DEFAULT NULL) RETURNS bigint
+LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000
+AS 'MODULE_PATHNAME', 'cft_relink_wrapper';
+COMMENT ON FUNCTION cft_relink(regclass) IS
+'compares the links of all documents with what they mention, and writes those that differ: for how many documents; owner only. Triggers and a background worker do so by themselves';
+
+CREATE FUNCTION cft_linked(document text, documents regclass DEFAULT NULL) RETURNS TABLE(entity text, label text, mentions integer)
+LANGUAGE c STABLE PARALLEL SAFE COST 100 ROWS 10
+AS 'MODULE_PATHNAME', 'cft_linked_wrapper';
+COMMENT ON FUNCTION cft_linked(text, regclass) IS
+'the entities that a document is about or mentions, those that it mentions most first; 0 mentions: only its column of entities says so; NULL: not counted';
+
+-- Ids need no cast.
+CREATE FUNCTION cft_linked(id bigint, documents regclass DEFAULT NULL) RETURNS TABLE(entity text, label text, mentions integer)
+LANGUAGE sql STABLE PARALLEL SAFE COST 100 ROWS 10
+BEGIN ATOMIC SELECT f.* FROM cft_linked($1::text, $2) AS f; END;
+COMMENT ON FUNCTION cft_linked(bigint, regclass) IS 'cft_linked for an integer id';
+
+CREATE FUNCTION cft_linked(uuid uuid, documents regclass DEFAULT NULL) RETURNS TABLE(entity text, label text, mentions integer)
+LANGUAGE sql STABLE PARALLEL SAFE COST 100 ROWS 10
+BEGIN ATOMIC SELECT f.* FROM cft_linked($1::text, $2) AS f; END;
+COMMENT ON FUNCTION cft_linked(uuid, regclass) IS 'cft_linked for a uuid';
+
+CREATE FUNCTION cft_documents(entity text, documents regclass DEFAULT NULL) RETURNS TABLE(document_id text, mentions integer)
+LANGUAGE c STABLE PARALLEL SAFE COST 100 ROWS 10
+AS 'MODULE_PATHNAME', 'cft_documents_wrapper';
+COMMENT ON FUNCTION cft_documents(text, regclass) IS
+'the documents that are about an entity or mention it, those that mention it most first; not those about its relatives (cft_chunks)';
+
+CREATE FUNCTION cft_documents(id bigint, documents regclass DEFAULT NULL) RETURNS TABLE(document_id text, mentions integer)
+LANGUAGE sql STABLE PARALLEL SAFE COST 100 ROWS 10
+BEGIN ATOMIC SELECT f.* FROM cft_documents($1::text, $2) AS f; END;
+COMMENT ON FUNCTION cft_documents(bigint, regclass) IS 'cft_documents for an integer id';
+
+CREATE FUNCTION cft_documents(uuid uuid, documents regclass DEFAULT NULL) RETURNS TABLE(document_id text, mentions integer)
+LANGUAGE sql STABLE PARALLEL SAFE COST 100 ROWS 10
+BEGIN ATOMIC SELECT f.* FROM cft_documents($1::text, $2) AS f; END;
+COMMENT ON FUNCTION cft_documents(uuid, regclass) IS 'cft_documents for a uuid';
 
 CREATE FUNCTION cft_attach_embeddings(embeddings regclass, entity name DEFAULT 'entity', embedding name DEFAULT 'embedding', edges regclass DEFAULT NULL)
 RETURNS void LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000

@@ -8,10 +8,13 @@ use crate::catalog::privileges::require_readable;
 use crate::catalog::registration::Functions;
 use crate::error;
 use crate::error::Fallible;
+use crate::guc::Match;
 use crate::pg::compat::plain;
 use crate::pg::encoding;
 use crate::retrieve::attach;
 use crate::retrieve::attach::{NewDocuments, NewMapping};
+use crate::retrieve::links::NewLinks;
+use crate::serve::asked::matching;
 use crate::serve::plans::with_safe_path;
 use pgrx::prelude::*;
 
@@ -29,6 +32,7 @@ const MOST_COLUMNS: usize = pg_sys::MaxHeapAttributeNumber as usize + 1;
 fn cft_attach_documents(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
+    let functions = Functions::beside(call.function());
     let missing = || error::null_arguments("documents, id, body and embedding");
     let needed = |n| name(&call, n).ok_or_else(missing);
     let mapping = |table| Ok(NewMapping { table, entity: needed(7)?, document: needed(8)? });
@@ -48,8 +52,23 @@ fn cft_attach_documents(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         filtered: columns(11)?,
         show: columns(13)?,
         mapping: call.oid(6).map(mapping).transpose()?,
+        links: call.is_true(14).then(|| links(&call, functions)).transpose()?,
     };
-    with_safe_path(|| wanted.attach(Functions::beside(call.function())))
+    with_safe_path(|| wanted.attach(functions))
+}
+
+/// How the arguments link, match, edges and tree say that documents are linked.
+fn links(call: &Call, functions: Functions) -> Fallible<NewLinks> {
+    let matching = call.arg(15).map_or(Ok(Match::Inflected), |value| matching(Some(value)))?;
+    let edges = meant_edges(call.oid(16), functions)?;
+    AttachedTable::of(call.function(), Some(edges))?;
+    Ok(NewLinks { edges, matching, tree: name(call, 17) })
+}
+
+/// The edges table that a call names, or the only one that the caller's search_path shows.
+fn meant_edges(named: Option<pg_sys::Oid>, functions: Functions) -> Fallible<pg_sys::Oid> {
+    // SAFETY: a snapshot is active in every SQL function.
+    named.map_or_else(|| default_edges_table(unsafe { plain::GetActiveSnapshot() }, functions), Ok)
 }
 
 /// `cft_detach_documents(documents regclass) -> void`: drops what cft_attach_documents registered; mappings of other owners stay. STRICT. Errors: 42P01
@@ -88,14 +107,10 @@ fn attach_beside(
     arguments: &str,
     attach: impl FnOnce(pg_sys::Oid, String, String, pg_sys::Oid, Functions) -> Fallible<()>,
 ) -> Fallible<()> {
-    // SAFETY: our own fcinfo; a snapshot is active in every SQL function.
-    let (call, snapshot) = unsafe { (Call::new(fcinfo), plain::GetActiveSnapshot()) };
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
     let functions = Functions::beside(call.function());
-    // The caller's search_path says which table is meant.
-    let edges = match call.oid(3) {
-        Some(edges) => edges,
-        None => default_edges_table(snapshot, functions)?,
-    };
+    let edges = meant_edges(call.oid(3), functions)?;
     with_safe_path(|| {
         AttachedTable::of(call.function(), Some(edges))?;
         require_readable(edges);

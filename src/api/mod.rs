@@ -11,6 +11,7 @@ pub mod context;
 pub mod databases;
 pub mod entities;
 pub mod json;
+pub mod links;
 pub mod meant;
 pub mod nearest;
 pub mod registrations;

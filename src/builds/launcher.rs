@@ -76,7 +76,8 @@ fn build(database: pg_sys::Oid, round: u32) -> bool {
     if stopping() {
         return false;
     }
-    let started = background_worker::launch(c"cftrag_start_builder", [u32::from(database), round, 0, 0, 0]);
+    let started =
+        background_worker::launch(c"cftrag builder", c"cftrag_start_builder", [u32::from(database), round, 0, 0, 0]);
     while started.as_ref().is_some_and(|worker| !worker.has_ended()) && !stopping() {
         latch::pause();
     }

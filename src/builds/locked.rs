@@ -6,6 +6,7 @@
 
 use crate::builds::builder::{BuildOutcome, Refused, alone, note_outcome, noted_outcome, publish};
 use crate::builds::load::{key, load};
+use crate::capture::linked;
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::privileges;
 use crate::catalog::registration::Functions;
@@ -42,7 +43,10 @@ fn fill(control: &Control, index: usize, table: &EdgesTable, functions: Function
     // Try twice: at the first attempt, memory to map the old image may be short for a moment.
     let header = header?;
     match publish(control, index, header, || true) || publish(control, index, header, || true) {
-        true => Ok(()),
+        true => {
+            linked::names_may_differ(table.oid(), functions);
+            Ok(())
+        }
         false => Err(error::out_of_memory(crate::guc::MEMORY_LIMIT.get())),
     }
 }

@@ -15,6 +15,7 @@
 use crate::builds::builder::{BuildOutcome, Refused, give_way};
 use crate::builds::catch_up::Applier;
 use crate::builds::{builder, load, locked, worker_limit};
+use crate::capture::linked;
 use crate::capture::log_record;
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::registration::Functions;
@@ -177,6 +178,7 @@ fn scan_and_apply(
         header.build_microseconds = started.elapsed().as_micros() as u64;
         let empty = || slot.log.load(SeqCst) == 0 && slot.log_lost.load(SeqCst) != load && applier.is_done();
         if builder::publish(control, index, header, empty) {
+            linked::names_may_differ(table.oid(), functions);
             return Ok(());
         }
         if started.elapsed() > WRITER_WAIT_MAX {

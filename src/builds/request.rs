@@ -32,7 +32,7 @@ fn build(table: pg_sys::Oid, functions: Functions, asker: u32) -> Option<Worker>
     let database = unsafe { pg_sys::MyDatabaseId };
     let [database, table, row, truncate] =
         [database, table, functions.capture, functions.capture_truncate].map(u32::from);
-    let handle = launch(c"cftrag_build_worker", [database, table, row, truncate, asker])?;
+    let handle = launch(c"cftrag builder", c"cftrag_build_worker", [database, table, row, truncate, asker])?;
     Some(Worker { handle, asker: u64::from(asker) })
 }
 

@@ -7,6 +7,7 @@
 pub mod apply;
 pub mod delta;
 pub mod flush;
+pub mod linked;
 pub mod log_record;
 pub mod marked;
 pub mod transaction;

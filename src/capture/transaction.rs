@@ -9,7 +9,7 @@
 
 use crate::capture::delta::{CAP_BYTES, CapturedAs, Change, NameLengths, TOP, TableDelta};
 use crate::capture::flush::Flushed;
-use crate::capture::{flush, marked};
+use crate::capture::{flush, linked, marked};
 use crate::catalog::columns::Columns;
 use crate::catalog::registration_cache;
 use crate::error::Damage;
@@ -31,6 +31,7 @@ pub fn note(oid: pg_sys::Oid, source: &CapturedAs, change: Change, write: impl F
     // SAFETY: reads a backend variable.
     let subtransaction = unsafe { unguarded::GetCurrentSubTransactionId() };
     lock_owner::keep_for_changes(oid);
+    linked::note(oid);
     let full = with_table(oid, source, |table| {
         table.append(change, subtransaction, write);
         table.bytes() > table.cap
@@ -44,6 +45,7 @@ pub fn note(oid: pg_sys::Oid, source: &CapturedAs, change: Change, write: impl F
 /// Notes a change that could not be read (a column does not resolve): the image cannot follow the table.
 pub fn note_lost(oid: pg_sys::Oid, trigger: pg_sys::Oid, locator: Locator) {
     lock_owner::keep_for_changes(oid);
+    linked::note(oid);
     let source = CapturedAs { trigger, locator, columns: Columns::default() };
     // SAFETY: reads a backend variable.
     let subtransaction = unsafe { unguarded::GetCurrentSubTransactionId() };
@@ -52,6 +54,7 @@ pub fn note_lost(oid: pg_sys::Oid, trigger: pg_sys::Oid, locator: Locator) {
 
 /// TRUNCATE: voids what was captured for the table's current relfilenode.
 pub fn truncate(oid: pg_sys::Oid, locator: Locator) {
+    linked::note(oid);
     DELTA.with_borrow_mut(|tables| {
         tables.iter_mut().filter(|t| t.oid == oid && t.source.locator == locator).for_each(|t| t.keep(&[]));
     });
@@ -131,6 +134,7 @@ fn flush_all() {
             check_for_interrupts!();
         }
     }
+    linked::before_commit();
 }
 
 /// At COMMIT nothing should remain. Entries that are still there (the flush of a late trigger failed) make the image
@@ -156,6 +160,7 @@ fn reset() {
     snapshot::end_of_transaction();
     registration_cache::forget();
     marked::forget();
+    linked::forget();
     DELTA.with_borrow_mut(Vec::clear);
 }
 

@@ -15,6 +15,7 @@ use crate::catalog::registration::Functions;
 use crate::catalog::{column_sql, registered, registration, registration_cache, roles, trust};
 use crate::error;
 use crate::error::Fallible;
+use crate::guc::Match;
 use crate::pg::compat::plain;
 use crate::pg::invalidation::Cached;
 use crate::pg::{compat, encoding, invalidation};
@@ -92,6 +93,16 @@ pub struct Mapping {
     pub name: String,
     pub entity: DocumentColumn,
     pub document: DocumentColumn,
+    /// How often a document mentions the entity: of a table that cftrag fills (cft_attach_documents: link).
+    pub mentions: Option<DocumentColumn>,
+}
+
+/// How documents are linked to the entities that they mention (retrieve/links.rs).
+pub struct Linked {
+    pub edges: pg_sys::Oid,
+    pub matching: Match,
+    /// The tree in which names are looked for.
+    pub tree: Option<DocumentColumn>,
 }
 
 /// A table of documents.
@@ -114,6 +125,7 @@ pub struct Documents {
     /// Columns that a prompt shows beside the text.
     pub show: Vec<DocumentColumn>,
     pub mapping: Option<Mapping>,
+    pub linked: Option<Linked>,
     pub distance: Distance,
 }
 
@@ -322,6 +334,16 @@ fn read(oid: pg_sys::Oid, functions: Functions) -> Fallible<Documents> {
             name: table.qualified(),
             entity: column("entity")?,
             document: column("document")?,
+            mentions: column("mentions"),
+        })
+    });
+    // SAFETY: an open relation.
+    let linked = unsafe { registered::of_open(table.rel(), functions.links()) };
+    let linked = linked.iter().find_map(|said| {
+        Some(Linked {
+            edges: said.other,
+            matching: Match::ALL.into_iter().find(|matching| said.column(matching.name()).is_some())?,
+            tree: said.column("tree").and_then(|name| DocumentColumn::of(&table, name)),
         })
     });
     let (name, shown) = (table.qualified(), full_name(oid));
@@ -340,6 +362,7 @@ fn read(oid: pg_sys::Oid, functions: Functions) -> Fallible<Documents> {
         columns,
         show,
         mapping,
+        linked,
         distance,
     })
 }

@@ -23,6 +23,8 @@ pub enum Kind {
     Documents,
     /// It says which entities the documents of another table are about.
     Mapping,
+    /// Its documents are linked to the entities of another table that they mention.
+    Links,
     /// It holds the embeddings of another table's entities.
     Embeddings,
     /// It holds classes of words for the names of another table's entities.
@@ -34,14 +36,22 @@ pub enum Kind {
 }
 
 impl Kind {
-    const ALL: [Self; 6] =
-        [Self::Documents, Self::Mapping, Self::Embeddings, Self::Words, Self::Summaries, Self::SummaryDocuments];
+    const ALL: [Self; 7] = [
+        Self::Documents,
+        Self::Mapping,
+        Self::Links,
+        Self::Embeddings,
+        Self::Words,
+        Self::Summaries,
+        Self::SummaryDocuments,
+    ];
 
     /// The function of its triggers.
     pub fn function(self, functions: Functions) -> pg_sys::Oid {
         match self {
             Self::Documents => functions.documents(),
             Self::Mapping => functions.of_name(c"cft_document_entities"),
+            Self::Links => functions.links(),
             Self::Embeddings => functions.of_name(c"cft_entity_embeddings"),
             Self::Words => functions.words(),
             Self::Summaries => functions.of_name(c"cft_summaries"),
@@ -54,6 +64,7 @@ impl Kind {
         match self {
             Self::Documents => "cftrag_documents",
             Self::Mapping => "cftrag_document_entities",
+            Self::Links => "cftrag_links",
             Self::Embeddings => "cftrag_entities",
             Self::Words => "cftrag_words",
             Self::Summaries => "cftrag_summaries",

@@ -66,6 +66,8 @@ thread_local! {
     static DOCUMENTS: Cached<pg_sys::Oid, pg_sys::Oid> = const { Cached::new(1, invalidation::never) };
     /// (cft_capture, the function that marks tables of words in its schema)
     static WORDS: Cached<pg_sys::Oid, pg_sys::Oid> = const { Cached::new(1, invalidation::never) };
+    /// (cft_capture, the function that marks tables of documents that are linked)
+    static LINKS: Cached<pg_sys::Oid, pg_sys::Oid> = const { Cached::new(1, invalidation::never) };
     /// (a function of ours, the trigger functions of its extension): while a function runs, its OID cannot pass to
     /// another extension.
     static FUNCTIONS: Cached<pg_sys::Oid, Functions> = const { Cached::new(1, invalidation::never) };
@@ -97,6 +99,13 @@ impl Functions {
     pub fn words(self) -> pg_sys::Oid {
         let find = || Ok::<_, Infallible>(internal_function(c"cft_word_classes", &[]));
         let Ok(found) = WORDS.with(|last| last.get(self.capture, find));
+        found
+    }
+
+    /// The function of the triggers that mark tables of documents that are linked to the entities they mention.
+    pub fn links(self) -> pg_sys::Oid {
+        let find = || Ok::<_, Infallible>(internal_function(c"cft_links", &[]));
+        let Ok(found) = LINKS.with(|last| last.get(self.capture, find));
         found
     }
 

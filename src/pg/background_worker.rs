@@ -66,11 +66,11 @@ pub fn pin() {
 /// A worker that this process has started.
 pub struct Handle(pub *mut pg_sys::BackgroundWorkerHandle);
 
-/// Starts a worker with that main function in the database given first in `extra`; None if max_worker_processes is exhausted.
-pub fn launch(function: &CStr, extra: [u32; 5]) -> Option<Handle> {
+/// Starts a worker of that name, with that main function, in the database given first in `extra`; None if max_worker_processes is exhausted.
+pub fn launch(name: &CStr, function: &CStr, extra: [u32; 5]) -> Option<Handle> {
     // SAFETY: the postmaster copies the description; the handle is palloc'd.
     unsafe {
-        let mut worker = description(c"cftrag builder", function, extra);
+        let mut worker = description(name, function, extra);
         worker.bgw_notify_pid = pg_sys::MyProcPid;
         let mut handle = std::ptr::null_mut();
         let started = pg_sys::RegisterDynamicBackgroundWorker(&mut worker, &mut handle);

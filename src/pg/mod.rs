@@ -20,6 +20,7 @@ pub mod lwlock;
 pub mod open_relations;
 pub mod shm;
 pub mod snapshot;
+pub mod turn;
 #[cfg(feature = "inject")]
 pub mod watch;
 

@@ -16,7 +16,8 @@ use crate::error;
 use crate::error::Fallible;
 use crate::pg::encoding;
 use crate::retrieve::found::Found;
-use crate::retrieve::words;
+use crate::retrieve::links::NewLinks;
+use crate::retrieve::{links, words};
 use crate::serve::plans::Planning;
 use pgrx::pg_sys;
 use std::collections::BTreeMap;
@@ -38,6 +39,7 @@ pub struct NewDocuments {
     /// Columns that a prompt shows beside the text.
     pub show: Vec<String>,
     pub mapping: Option<NewMapping>,
+    pub links: Option<NewLinks>,
 }
 
 /// A table that says which entities the documents are about, and its columns.
@@ -60,6 +62,9 @@ impl NewDocuments {
     pub fn attach(&self, functions: Functions) -> Fallible<()> {
         if self.entity.is_some() && self.mapping.is_some() {
             return Err(error::entity_and_mapping());
+        }
+        if self.links.is_some() && self.mapping.is_some() {
+            return Err(error::mapping_and_links());
         }
         if self.show.len() > SHOWN {
             return Err(error::too_many_shown(SHOWN));
@@ -86,6 +91,9 @@ impl NewDocuments {
             let function = Kind::Mapping.function(functions);
             register::set(mapping.table, Some(self.table), function, &mapping.columns(), functions)?;
             mapping.compare(&of)?;
+        }
+        if let Some(links) = &self.links {
+            links.make(&of, functions)?;
         }
         note_index(&of)
     }
@@ -119,8 +127,8 @@ impl NewDocuments {
     }
 
     fn is_attached(&self, functions: Functions) -> bool {
-        let own = Which { table: Some(self.table), ..Which::default() };
-        let own = registered::readable(Kind::Documents.function(functions), own, null_mut());
+        let own_table = Which { table: Some(self.table), ..Which::default() };
+        let own = registered::readable(Kind::Documents.function(functions), own_table, null_mut());
         let beside = Which { other: Some(self.table), ..Which::default() };
         let beside = registered::readable(Kind::Mapping.function(functions), beside, null_mut());
         let mappings: BTreeMap<_, _> = beside.iter().map(|said| (u32::from(said.table), said.roles())).collect(); // bounded: triggers that name one table
@@ -129,9 +137,15 @@ impl NewDocuments {
                 let columns = mapping.columns();
                 mappings == BTreeMap::from([(u32::from(mapping.table), roles(&columns))])
             }
-            None => mappings.is_empty(),
+            None => mappings.is_empty() || self.links.is_some(),
         };
-        has_mapping && matches!(&own[..], [only] if only.roles() == roles(&self.columns()))
+        let linked = registered::read(Kind::Links.function(functions), own_table, null_mut());
+        let is_linked = match (&self.links, &linked[..]) {
+            (None, []) => true,
+            (Some(links), [only]) => only.other == links.edges && only.roles() == roles(&links.columns(&self.body)),
+            _ => false,
+        };
+        has_mapping && is_linked && matches!(&own[..], [only] if only.roles() == roles(&self.columns()))
     }
 
     /// 42804 if the column of entities holds several, with how to attach the documents.
@@ -192,6 +206,7 @@ pub fn detach_documents(table: pg_sys::Oid, functions: Functions) -> Fallible<()
     if !register::unset(table, None, Kind::Documents.function(functions))? {
         return Err(error::no_documents(&display_name(table), None));
     }
+    links::drop(table, functions)?;
     let function = Kind::Mapping.function(functions);
     let all = registered::tables_beside(table, &[function]);
     for mapping in all.into_iter().filter(|mapping| privileges::is_owner(*mapping)) {

@@ -13,6 +13,8 @@ pub mod found;
 pub mod gather;
 pub mod hierarchy;
 pub mod line;
+pub mod link_worker;
+pub mod links;
 pub mod meaning;
 pub mod mentioned;
 pub mod named;

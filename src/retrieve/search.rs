@@ -5,7 +5,7 @@
 //! search within, $3 the edges table, $4 what a filter compares with, $5 trees. Of words: $6 any of the rare ones, as a
 //! query of text search, $7 text[] each as a query, $8 float8[] their weights, $9 any of them.
 
-use crate::catalog::documents::{Distance, DocumentColumn, Documents, Embeddings, Mapping};
+use crate::catalog::documents::{Distance, DocumentColumn, Documents, Embeddings, Linked, Mapping};
 use crate::catalog::trust;
 use crate::error;
 use crate::error::Fallible;
@@ -108,15 +108,26 @@ impl Search<'_> {
             By::Words(_) => "true".into(),
             By::Nearest => format!("{} IS NOT NULL", embedding.of_row("d")),
         };
-        let about = match (&of.mapping, &of.entity) {
-            (Some(mapping), _) => format!(
-                "(SELECT pg_catalog.min({} {C}) FROM {} AS m WHERE {}{of_mapping})",
-                mapping.entity.as_text(&mapping.entity.of_row("m")),
-                mapping.name,
-                same(of, mapping, "n.id"),
-            ),
-            (None, Some(entity)) => entity.as_text("n.entity"),
-            (None, None) => "n.entity".into(),
+        let own = of.entity.as_ref().map_or("n.entity".into(), |entity| entity.as_text("n.entity"));
+        let about = match &of.mapping {
+            None => own,
+            Some(mapping) => {
+                let entity = mapping.entity.as_text(&mapping.entity.of_row("m"));
+                // Links have a document's own entity, too: it comes first, then the one that it mentions most.
+                let first = mapping.mentions.as_ref().map(|mentions| {
+                    format!(
+                        "{entity} {C} OPERATOR(pg_catalog.=) {own} DESC NULLS LAST, {} DESC, ",
+                        mentions.of_row("m")
+                    )
+                });
+                format!(
+                    "(SELECT {entity} FROM {} AS m WHERE {}{of_mapping}{} ORDER BY {}{entity} {C} LIMIT 1)",
+                    mapping.name,
+                    same(of, mapping, "n.id"),
+                    visible(of, &entity),
+                    first.unwrap_or_default(),
+                )
+            }
         };
         let entity = of.entity.as_ref().map_or("NULL::pg_catalog.text".into(), |entity| entity.of_row("d"));
         let (id_text, body_text) = (id.as_text("n.id"), body.as_text("n.body"));
@@ -315,6 +326,59 @@ fn join(of: &Documents) -> String {
         (None, Some(entity)) => format!(" JOIN {name} AS d ON {}", is_named(entity, "d")),
         (None, None) => String::new(),
     }
+}
+
+/// Whether the caller can see an entity that a link names, as SQL, after AND. (The links' owner has no policy.)
+fn visible(of: &Documents, entity: &str) -> String {
+    let linked = of.linked.as_ref().filter(|_| of.mapping.as_ref().is_some_and(|mapping| mapping.mentions.is_some()));
+    let visible = |edges| format!(" AND cftrag_internal.cft_is_visible({entity}, '{edges}'::pg_catalog.regclass)");
+    linked.map(|linked| visible(u32::from(linked.edges))).unwrap_or_default()
+}
+
+/// The statement for the entities of the document $1: entity, label, mentions. Errors: 55000 (no entities).
+pub fn entities_of(of: &Documents) -> Fallible<String> {
+    of.require_entities()?;
+    let label = |linked: &Linked| {
+        format!("cftrag_internal.cft_label(e.entity, '{}'::pg_catalog.regclass)", u32::from(linked.edges))
+    };
+    let label = of.linked.as_ref().map_or("NULL::pg_catalog.text".into(), label);
+    let (from, entity, mentions) = match (&of.mapping, &of.entity) {
+        (Some(mapping), _) => (
+            format!(" JOIN {} AS m ON {}", mapping.name, same(of, mapping, &of.id.of_row("d"))),
+            mapping.entity.as_text(&mapping.entity.of_row("m")),
+            mentions(mapping),
+        ),
+        (None, entity) => {
+            let entity = entity.as_ref().map_or("NULL".into(), |entity| entity.as_text(&entity.of_row("d")));
+            (String::new(), entity, "NULL::pg_catalog.int4".into())
+        }
+    };
+    Ok(format!(
+        "SELECT e.entity, {label}, e.mentions FROM (\
+         SELECT {entity} AS entity, pg_catalog.max({mentions}) AS mentions FROM (SELECT $1 {C} AS name) AS n JOIN {} AS d ON {}{from} \
+         WHERE {entity} IS NOT NULL{} GROUP BY 1) AS e ORDER BY e.mentions DESC NULLS LAST, e.entity {C}",
+        of.name,
+        is_named(&of.id, "d"),
+        visible(of, &entity),
+    ))
+}
+
+/// The statement for the documents about the entity $1: id, mentions. Errors: 55000 (no entities).
+pub fn documents_of(of: &Documents) -> Fallible<String> {
+    of.require_entities()?;
+    let id = of.id.as_text(&of.id.of_row("d"));
+    let mentions = of.mapping.as_ref().map_or("NULL::pg_catalog.int4".into(), mentions);
+    Ok(format!(
+        "SELECT e.id, e.mentions FROM (SELECT {id} AS id, pg_catalog.max({mentions}) AS mentions FROM (SELECT $1 {C} AS name) AS n{} \
+         WHERE {id} IS NOT NULL{} GROUP BY 1) AS e ORDER BY e.mentions DESC NULLS LAST, e.id {C}",
+        join(of),
+        visible(of, "n.name"),
+    ))
+}
+
+/// How often a row of a mapping (m) says that the document mentions the entity, as SQL; NULL: that is not counted.
+fn mentions(mapping: &Mapping) -> String {
+    mapping.mentions.as_ref().map_or("NULL::pg_catalog.int4".into(), |mentions| mentions.of_row("m"))
 }
 
 /// Where the embeddings of entities are.

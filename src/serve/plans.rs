@@ -105,6 +105,89 @@ pub fn execute<const N: usize>(
     });
 }
 
+/// A statement that may write, as a session's own does: each sees what was committed before it.
+pub struct Change(Option<*mut pg_sys::TriggerData>);
+
+/// The first row of a result.
+pub struct FirstRow(*mut pg_sys::SPITupleTable);
+
+impl Change {
+    pub fn new() -> Self {
+        Self(None)
+    }
+
+    /// One that sees the rows of a trigger, as it names them.
+    pub fn beside(trigger: *mut pg_sys::TriggerData) -> Self {
+        Self(Some(trigger))
+    }
+
+    /// Runs a statement, and passes the first row of its result to `take`.
+    pub fn run<R>(
+        &self,
+        statement: &Statement,
+        planning: Planning,
+        values: &[Value],
+        take: impl FnOnce(&FirstRow) -> R,
+    ) -> R {
+        error_context::with_error_context(Some(statement.sql()), || {
+            // SAFETY: SPI is connected and finished around its use; the plan has parameters of these types. A trigger's statements see its transaction's
+            // snapshot, as those of its session.
+            unsafe {
+                pg_sys::SPI_connect();
+                let mut latest = pg_sys::GetLatestSnapshot();
+                if let Some(trigger) = self.0 {
+                    pg_sys::SPI_register_trigger_data(trigger);
+                    latest = std::ptr::null_mut();
+                }
+                let mut types: Vec<pg_sys::Oid> = values.iter().map(|(of, _)| *of).collect(); // bounded: parameters
+                let used = plan(statement, planning, &mut types);
+                let nulls: Vec<u8> =
+                    values.iter().map(|(_, value)| if value.is_some() { b' ' } else { b'n' }).collect(); // bounded: parameters
+                let mut values: Vec<_> =
+                    values.iter().map(|(_, value)| value.unwrap_or(pg_sys::Datum::null())).collect(); // bounded: parameters
+                let none = std::ptr::null_mut();
+                let (to, nulls) = (values.as_mut_ptr(), nulls.as_ptr().cast());
+                let code =
+                    without_jit(|| pg_sys::SPI_execute_snapshot(used.plan, to, nulls, latest, none, false, true, 0));
+                assert!(code > 0, "a statement of ours runs");
+                let taken = take(&FirstRow(pg_sys::SPI_tuptable));
+                pg_sys::SPI_finish();
+                taken
+            }
+        })
+    }
+
+    /// Runs a command that is no query.
+    pub fn command(&self, sql: &str) {
+        let statement = Statement::over(sql, &[]);
+        error_context::with_error_context(Some(statement.sql()), || {
+            // SAFETY: SPI is connected and finished around its use.
+            unsafe {
+                pg_sys::SPI_connect();
+                let code = pg_sys::SPI_execute(statement.sql().as_ptr(), false, 0);
+                assert!(code > 0, "a command of ours runs");
+                pg_sys::SPI_finish();
+            }
+        });
+    }
+}
+
+impl FirstRow {
+    /// A column, counted from 1; valid while the row is.
+    pub fn value(&self, n: i32) -> Option<pg_sys::Datum> {
+        let mut is_null = false;
+        // SAFETY: a result of one row at least, which has that column.
+        let value = unsafe { pg_sys::SPI_getbinval(*(*self.0).vals, (*self.0).tupdesc, n, &mut is_null) };
+        (!is_null).then_some(value)
+    }
+
+    /// A copy of a column whose type has values of any length, for the caller.
+    pub fn copy(&self, n: i32) -> Option<pg_sys::Datum> {
+        // SAFETY: a varlena.
+        self.value(n).map(|value| unsafe { pg_sys::SPI_datumTransfer(value, false, -1) })
+    }
+}
+
 /// Runs without JIT compilation. The planner's estimate for a recursive query, or for the names in a text, is a thousand times too high, and
 /// compiling for it took 1.6 s of a call of 1.8 s (12 thousand edges).
 fn without_jit<T>(work: impl FnOnce() -> T) -> T {

@@ -33,8 +33,8 @@ INSERT INTO data.kinds VALUES ('root', 'leaf'), ('root', NULL);
 CREATE TABLE data.calls (n int GENERATED ALWAYS AS IDENTITY, call text);
 INSERT INTO data.calls (call) SELECT unnest(string_to_array(btrim($$
 public.cft_attach('data.edges'::regclass, 'parent'::name, 'child'::name, 'tree'::name, NULL::name, NULL::name, false::boolean, 'english'::text, NULL::text[])
-public.cft_attach_documents('data.docs'::regclass, 'id'::name, 'body'::name, 'embedding'::name, NULL::name, NULL::name, 'data.pairs'::regclass, 'entity'::name, 'document_id'::name, NULL::name, NULL::name, NULL::text[], NULL::name, NULL::text[])
-public.cft_attach_documents('data.docs'::regclass, 'id'::name, 'body'::name, 'embedding'::name, 'entity'::name, NULL::name, NULL::regclass, 'entity'::name, 'document_id'::name, NULL::name, NULL::name, NULL::text[], NULL::name, NULL::text[])
+public.cft_attach_documents('data.docs'::regclass, 'id'::name, 'body'::name, 'embedding'::name, NULL::name, NULL::name, 'data.pairs'::regclass, 'entity'::name, 'document_id'::name, NULL::name, NULL::name, NULL::text[], NULL::name, NULL::text[], false::boolean, 'inflected'::text, 'data.edges'::regclass, NULL::name)
+public.cft_attach_documents('data.docs'::regclass, 'id'::name, 'body'::name, 'embedding'::name, 'entity'::name, NULL::name, NULL::regclass, 'entity'::name, 'document_id'::name, NULL::name, NULL::name, NULL::text[], NULL::name, NULL::text[], false::boolean, 'inflected'::text, 'data.edges'::regclass, NULL::name)
 public.cft_attach_embeddings('data.names'::regclass, 'entity'::name, 'embedding'::name, 'data.edges'::regclass)
 public.cft_attach_aliases('data.akas'::regclass, 'alias'::name, 'entity'::name, 'data.edges'::regclass, NULL::text)
 public.cft_attach_labels('data.labels'::regclass, 'entity'::name, 'label'::name, 'data.edges'::regclass, NULL::text, NULL::text[], NULL::name)
@@ -49,6 +49,8 @@ public.cft_tree('leaf'::text, 3::int, 1::int, 'data.edges'::regclass, NULL::text
 public.cft_context_parts('{leaf}'::text[], 3::int, 1::int, 'data.edges'::regclass, NULL::text[])
 public.cft_entities('The blade is left of the root.'::text, 'data.edges'::regclass, NULL::text[], NULL::text[], false::boolean, NULL::text, false::boolean)
 public.cft_entities('The blade is left of the root.'::text, 'data.edges'::regclass, NULL::text[], '{root}'::text[], false::boolean, NULL::text, false::boolean)
+public.cft_linked('1'::text, 'data.docs'::regclass)
+public.cft_documents('leaf'::text, 'data.docs'::regclass)
 public.cft_retrieve('Where is the leaf?'::text, '[1,0]'::public.vector, 1::int, 2::int, 3::int, 1::int, 60::int, 'cft'::text, 'data.edges'::regclass, NULL::text[], NULL::text[], 'data.docs'::regclass, NULL::jsonb, NULL::text, true::boolean)
 public.cft_retrieve('Where is the leaf?'::text, '[1,0]'::public.vector, 1::int, 2::int, 3::int, 1::int, 60::int, 'cft'::text, 'data.edges'::regclass, NULL::text[], '{root}'::text[], 'data.docs'::regclass, NULL::jsonb, NULL::text, true::boolean)
 public.cft_retrieve('Where is the leaf?'::text, '[1,0]'::public.vector, 1::int, 2::int, 3::int, 1::int, 60::int, 'text'::text, 'data.edges'::regclass, NULL::text[], NULL::text[], 'data.docs'::regclass, NULL::jsonb, NULL::text, true::boolean)
@@ -132,7 +134,7 @@ END $$;
 CREATE TABLE data.before AS SELECT * FROM data.run_all();
 -- None of these calls is wrong.
 SELECT call, answer FROM data.before WHERE answer ~ '^[0-9A-Z]{5} ';
--- Every function for users is among them, but cft_build (alone in its transaction), and those for triggers, for summarizers and for what
+-- Every function for users is among them, but cft_build (alone in its transaction) and cft_relink (documents that are linked), and those for triggers, for summarizers and for what
 -- cft_rollup_next gave.
 SELECT DISTINCT p.proname FROM pg_proc AS p JOIN pg_depend AS d ON d.objid = p.oid AND d.classid = 'pg_proc'::regclass AND d.deptype = 'e'
   JOIN pg_extension AS e ON e.oid = d.refobjid AND e.extname = 'cftrag'

@@ -1,0 +1,115 @@
+//! cft_relink, cft_linked, cft_documents, and the trigger that keeps links.
+
+#![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
+
+use crate::call::fmgr::Call;
+use crate::capture::linked;
+use crate::catalog::attached_table::AttachedTable;
+use crate::catalog::documents::Documents;
+use crate::catalog::edges_table::EdgesTable;
+use crate::catalog::privileges::{is_readable, require_owner};
+use crate::catalog::registration::Functions;
+use crate::catalog::trust;
+use crate::error;
+use crate::error::Fallible;
+use crate::retrieve::found::Found;
+use crate::retrieve::links::Links;
+use crate::retrieve::search;
+use crate::serve::plans::Planning;
+use crate::serve::within;
+use pgrx::prelude::*;
+
+/// TRIGGER_EVENT_ROW and TRIGGER_EVENT_TIMINGMASK, under which AFTER is 0 (commands/trigger.h).
+const SHAPE: u32 = 0x4 | 0x18;
+
+/// A trigger AFTER INSERT, UPDATE, DELETE or TRUNCATE for each statement: writes the links of the documents that were changed, with the rights of their owner.
+/// Errors: 39P01 if it runs as a trigger of another kind; those of cft_entities.
+#[pg_extern(sql = false)]
+fn cft_link(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let data = call.trigger().ok_or_else(|| error::not_our_trigger("cft_link"))?;
+    // SAFETY: the trigger manager's data is valid during the call.
+    let (event, documents) = unsafe { ((*data).tg_event, (*(*data).tg_relation).rd_id) };
+    if event & SHAPE != 0 {
+        return Err(error::not_our_trigger("cft_link"));
+    }
+    let functions = Functions::beside(call.function());
+    trust::as_owner(&EdgesTable::open(documents)?, trust::NOFORCE_RLS, || {
+        // Documents that are no longer attached have no links.
+        let of = Documents::of(functions, Some(documents), true).ok().flatten();
+        if let Some(links) = of.as_deref().and_then(Links::of) {
+            links.changed(data);
+        }
+    });
+    // A snapshot of the transaction's may miss names that were committed since.
+    // SAFETY: a backend variable.
+    if unsafe { pg_sys::XactIsoLevel } as u32 >= pg_sys::XACT_REPEATABLE_READ {
+        linked::want(documents);
+    }
+    Ok(())
+}
+
+/// `cft_relink(documents regclass) -> bigint`: compares the links of all documents with what they mention now, and writes those that differ: for how many
+/// documents. Owner only. Errors: 42P01, 42725 (no table of documents, or several), 42501, 55000 (not linked); those of cft_entities.
+#[pg_extern(sql = false)]
+fn cft_relink(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<i64> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let functions = Functions::beside(call.function());
+    let Some(of) = Documents::of(functions, call.oid(0), true)? else { return Ok(0) };
+    require_owner(of.oid)?;
+    trust::as_owner(&EdgesTable::open(of.oid)?, trust::NOFORCE_RLS, || {
+        let of = Documents::of(functions, Some(of.oid), true)?;
+        let links = of.as_deref().and_then(Links::of);
+        links.ok_or_else(|| error::not_linked(&of.as_deref().map_or(String::new(), |of| of.shown.clone())))?.renew()
+    })
+}
+
+/// `cft_linked(document text, documents regclass) -> table(entity, label, mentions)`: the entities that a document is about or mentions, those that it mentions
+/// most first; mentions is NULL where that is not counted. Errors: 42P01, 42725 (no table of documents, or several), 55000 (no entities attached).
+#[pg_extern(sql = false)]
+fn cft_linked(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    of_documents(fcinfo, search::entities_of)
+}
+
+/// `cft_documents(entity text, documents regclass) -> table(document_id, mentions)`: the documents that are about an entity or mention it, those that mention it
+/// most first. Errors: those of cft_linked.
+#[pg_extern(sql = false)]
+fn cft_documents(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    of_documents(fcinfo, search::documents_of)
+}
+
+fn of_documents(fcinfo: pg_sys::FunctionCallInfo, statement: fn(&Documents) -> Fallible<String>) -> Fallible<()> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let rows = call.rows();
+    let Some(of) = Documents::of(Functions::beside(call.function()), call.oid(1), true)? else { return Ok(()) };
+    let sql = statement(&of)?;
+    if let Some(name) = call.arg(0) {
+        Found::into(rows).run(&sql, Planning::Generic(of.size_class()?), &[(pg_sys::TEXTOID, Some(name))]);
+    }
+    Ok(())
+}
+
+/// `cft_is_visible(entity text, edges regclass) -> boolean`: whether the caller can see a row of the entity: for the policy of links. Errors: none for a table
+/// that the caller may not read, or that is not attached; then it is not visible, unless all who may read the table see all of it.
+#[pg_extern(sql = false)]
+fn cft_is_visible(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<bool> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let (Some(entity), Some(edges)) = (call.text(0), call.oid(1)) else { return Ok(false) };
+    if !is_readable(edges) {
+        return Ok(false);
+    }
+    // SAFETY: catalog lookups; a table that is gone has no policies.
+    if unsafe { pg_sys::check_enable_rls(edges, pg_sys::InvalidOid, true) }
+        != pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32
+    {
+        return Ok(true);
+    }
+    match AttachedTable::of(call.function(), Some(edges)) {
+        Ok(of) => Ok(!within::there(&of, &[entity], None)?.is_empty()),
+        Err(_) => Ok(false),
+    }
+}

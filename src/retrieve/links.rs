@@ -1,0 +1,392 @@
+//! Links: which entities documents mention, by the rules of cft_entities, kept in a table beside the documents.
+//!
+//!   SELECT d.id, e.entity, count(*) FROM documents d, cft_entities(d.body, match => 'inflected', narrow => true) e GROUP BY 1, 2
+//!
+//! and, if the documents have a column of entities, a row for each value of it, with 0 mentions unless the text has it too: whoever asks what documents are
+//! about asks this table alone. Triggers after each statement keep it true of the documents; a background worker, of the names (link_worker.rs). The table is
+//! an ordinary one of the documents' owner, by whose rights it is written, as a foreign key's checks are; others read rows of it by a policy: those of documents
+//! that they can read, about entities that they can see.
+//!
+//! Statements run under search_path pg_catalog, pg_temp.
+
+#![expect(unsafe_code, reason = "progress, snapshots")]
+
+use crate::call::fmgr::{text_bytes, text_datum};
+use crate::catalog::documents::{DocumentColumn, Documents, Linked};
+use crate::catalog::edges_table::EdgesTable;
+use crate::catalog::name::{literal, own_name, qualified_name, quote};
+use crate::catalog::register::ForRole;
+use crate::catalog::registered::{Kind, Which};
+use crate::catalog::registration::Functions;
+use crate::catalog::statement::Statement;
+use crate::catalog::trigger_ddl::Trigger;
+use crate::catalog::{privileges, register, registered, trigger_ddl, trust};
+use crate::error;
+use crate::error::Fallible;
+use crate::guc::Match;
+use crate::pg::encoding;
+use crate::serve::plans::{Change, Planning, Value};
+use pgrx::{check_for_interrupts, pg_sys};
+use std::ffi::CStr;
+use std::ptr::{null, null_mut};
+
+/// How documents are to be linked.
+#[derive(Clone)]
+pub struct NewLinks {
+    pub edges: pg_sys::Oid,
+    pub matching: Match,
+    /// The column of the tree in which names are looked for.
+    pub tree: Option<String>,
+}
+
+/// Documents that are read at once.
+const AT_ONCE: i64 = 1000;
+
+/// The triggers after each statement that changes documents: their names and events, and whether they see new and old rows.
+const TRIGGERS: [(&CStr, u32, bool, bool); 4] = [
+    (c"cftrag_links_insert", pg_sys::TRIGGER_TYPE_INSERT, true, false),
+    (c"cftrag_links_update", pg_sys::TRIGGER_TYPE_UPDATE, true, true),
+    (c"cftrag_links_delete", pg_sys::TRIGGER_TYPE_DELETE, false, true),
+    (c"cftrag_links_truncate", pg_sys::TRIGGER_TYPE_TRUNCATE, false, false),
+];
+
+impl NewLinks {
+    /// The roles of the documents' columns.
+    pub fn columns(&self, body: &str) -> Vec<ForRole> {
+        let body = (body.to_string(), self.matching.name().to_string());
+        std::iter::once(body).chain(self.tree.iter().map(|tree| (tree.clone(), "tree".into()))).collect() // bounded: two
+    }
+
+    /// Makes the table of links of documents that are attached, fills it, and keeps it. Errors: 42809 (no plain table), 42830 (no unique index on the id),
+    /// 42804 (the id's type), 42P07 (there is a table of that name); those of [`register::set`] and of CREATE TABLE.
+    pub fn make(&self, of: &Documents, functions: Functions) -> Fallible<()> {
+        let table = EdgesTable::open(of.oid)?;
+        if let Some(why) = table.unsuitable().or_else(|| table.inherits()) {
+            return Err(error::links_of(&of.shown, why));
+        }
+        if !trust::is_builtin(of.id.type_oid) || !has_unique_index(&table, of.id.number) {
+            return Err(error::links_need_unique_id(&of.id.name, &of.shown));
+        }
+        register::set(
+            of.oid,
+            Some(self.edges),
+            Kind::Links.function(functions),
+            &self.columns(&of.body.name),
+            functions,
+        )?;
+        let function = functions.of_name(c"cft_link");
+        for (name, events, has_new, has_old) in TRIGGERS {
+            trigger_ddl::create(&Trigger {
+                name,
+                function,
+                events,
+                new_table: has_new.then_some(c"cft_new"),
+                old_table: has_old.then_some(c"cft_old"),
+                replace: true,
+                ..Trigger::on(of.oid)
+            })?;
+        }
+        let name = name_of(&table);
+        let links = qualified_name(table.schema(), &name);
+        trust::as_owner(&table, trust::NOFORCE_RLS, || self.create(of, &links));
+        let name = std::ffi::CString::new(encoding::encode(&name)).unwrap_or_default();
+        // SAFETY: a system cache lookup; 0 where there is none, which is no table to register.
+        let oid = unsafe { pg_sys::get_relname_relid(name.as_ptr(), table.schema()) };
+        let columns = ["document", "entity", "mentions"].map(|column| (column.to_string(), column.to_string()));
+        register::set(oid, Some(of.oid), Kind::Mapping.function(functions), &columns, functions)?;
+        let Some(of) = Documents::of(functions, Some(of.oid), true)? else { return Ok(()) };
+        let fill = || Links::of(&of).map_or(Ok(0), |links| links.each_part(Links::fill));
+        trust::as_owner(&table, trust::NOFORCE_RLS, fill)?;
+        let finish = || {
+            for command in [
+                format!("ALTER TABLE {links} ADD PRIMARY KEY (document, entity)"),
+                format!("CREATE INDEX ON {links} (entity)"),
+                format!("ANALYZE {links}"),
+            ] {
+                Change::new().command(&command);
+            }
+        };
+        trust::as_owner(&table, trust::NOFORCE_RLS, finish);
+        Ok(())
+    }
+
+    fn create(&self, of: &Documents, links: &str) {
+        let (id, edges) = (quote(&of.id.name), u32::from(self.edges));
+        let comment = literal(&format!("entities that the documents of {} mention; cftrag fills it", of.shown));
+        for command in [
+            format!(
+                "CREATE TABLE {links} AS SELECT d.{id} AS document, NULL::text COLLATE \"C\" AS entity, NULL::integer AS mentions FROM {} AS d WITH NO DATA",
+                of.name
+            ),
+            format!(
+                "ALTER TABLE {links} ALTER entity SET NOT NULL, ALTER mentions SET NOT NULL, ENABLE ROW LEVEL SECURITY"
+            ),
+            format!(
+                "CREATE POLICY cftrag_links ON {links} FOR SELECT USING (EXISTS (SELECT FROM {} AS d WHERE d.{id} = document) \
+                 AND cftrag_internal.cft_is_visible(entity, '{edges}'::regclass))",
+                of.name
+            ),
+            format!("GRANT SELECT ON {links} TO PUBLIC"),
+            format!("COMMENT ON TABLE {links} IS {comment}"),
+        ] {
+            Change::new().command(&command);
+        }
+    }
+}
+
+/// Drops what keeps the links of documents, and the table of links. The caller owns the documents. Errors: DROP TABLE's.
+pub fn drop(documents: pg_sys::Oid, functions: Functions) -> Fallible<()> {
+    for function in [Kind::Links.function(functions), functions.of_name(c"cft_link")] {
+        register::drop(documents, None, function)?;
+    }
+    let Ok(table) = EdgesTable::open(documents) else { return Ok(()) };
+    let beside = Which { other: Some(documents), ..Which::default() };
+    for said in registered::read(Kind::Mapping.function(functions), beside, null_mut()) {
+        if said.column("mentions").is_some() && privileges::is_owner(said.table) {
+            let links = EdgesTable::open(said.table)?.qualified();
+            trust::as_owner(&table, 0, || Change::new().command(&format!("DROP TABLE {links}")));
+        }
+    }
+    Ok(())
+}
+
+/// Documents whose links are kept, and their table of links.
+pub struct Links<'d> {
+    of: &'d Documents,
+    linked: &'d Linked,
+    table: &'d str,
+}
+
+/// What was done with a part of the documents.
+pub struct Part {
+    /// The last id of the part as a text, if there may be more.
+    pub last: Option<Vec<u8>>,
+    pub documents: i64,
+    /// Whether documents were left out because they were locked.
+    pub left_out: bool,
+}
+
+impl<'d> Links<'d> {
+    /// Of documents that are linked.
+    pub fn of(of: &'d Documents) -> Option<Self> {
+        let mapping = of.mapping.as_ref().filter(|mapping| mapping.mentions.is_some())?;
+        Some(Self { of, linked: of.linked.as_ref()?, table: &mapping.name })
+    }
+
+    /// The edges table whose entities they are linked to.
+    pub fn edges(&self) -> pg_sys::Oid {
+        self.linked.edges
+    }
+
+    /// What a trigger after a statement does: TRUNCATE, or one that has new or old rows.
+    pub fn changed(&self, data: *mut pg_sys::TriggerData) {
+        // SAFETY: the trigger manager's data and tuplestores are valid during the call.
+        let (old, new) = unsafe { (rows((*data).tg_oldtable), rows((*data).tg_newtable)) };
+        // Plans differ by the number of rows.
+        let size = Planning::Generic(old.max(new).unwrap_or_default().max(1).ilog2());
+        let run = |sql: &str| Change::beside(data).run(&Statement::over(sql, &[]), size, &[], |_| ());
+        let (table, id, same) = (self.table, quote(&self.of.id.name), self.says_the_same());
+        let unchanged = format!("SELECT FROM cft_old AS o, cft_new AS n WHERE o.{id} = n.{id} AND {same}");
+        match (old.is_some(), new.is_some()) {
+            (true, true) => {
+                run(&format!(
+                    "DELETE FROM {table} AS l USING cft_old AS d WHERE l.document = d.{id} AND NOT EXISTS ({unchanged} AND o.{id} = d.{id})"
+                ));
+                run(&self.insert("cft_new", &format!("NOT EXISTS ({unchanged} AND n.{id} = d.{id})")));
+            }
+            (false, true) => run(&self.insert("cft_new", "true")),
+            (true, false) => run(&format!("DELETE FROM {table} AS l USING cft_old AS d WHERE l.document = d.{id}")),
+            (false, false) => run(&format!("DELETE FROM {table}")),
+        }
+    }
+
+    /// Makes the links of all documents anew, one part after the other: the number of documents whose links were wrong.
+    pub fn renew(&self) -> Fallible<i64> {
+        let wrong = self.each_part(|links, after| links.renew_part(after, "FOR NO KEY UPDATE"))?;
+        self.drop_orphans();
+        Ok(wrong)
+    }
+
+    /// Calls `part` for one part of the documents after the other; the sum of what it did. pg_stat_progress_copy shows how far it is.
+    fn each_part(&self, part: impl Fn(&Self, Option<&[u8]>) -> Part) -> Fallible<i64> {
+        let (mut after, mut all) = (None::<Vec<u8>>, 0);
+        // SAFETY: what this session shows of its progress.
+        unsafe {
+            pg_sys::pgstat_progress_start_command(pg_sys::ProgressCommandType::PROGRESS_COMMAND_COPY, self.of.oid);
+        }
+        for parts in 1.. {
+            check_for_interrupts!();
+            let done = part(self, after.as_deref());
+            all += done.documents;
+            // SAFETY: as above.
+            unsafe {
+                pg_sys::pgstat_progress_update_param(pg_sys::PROGRESS_COPY_TUPLES_PROCESSED as i32, parts * AT_ONCE);
+            }
+            after = done.last;
+            if after.is_none() {
+                break;
+            }
+        }
+        // SAFETY: as above.
+        unsafe { pg_sys::pgstat_progress_end_command() };
+        Ok(all)
+    }
+
+    /// Adds the links of the documents after that id, which have none yet.
+    fn fill(&self, after: Option<&[u8]>) -> Part {
+        let sql = format!(
+            "WITH p AS MATERIALIZED ({part}), i AS (INSERT INTO {table} (document, entity, mentions) {mentioned}) \
+             SELECT (SELECT {id}::text FROM p AS d ORDER BY {id} OFFSET {AT_ONCE} - 1), (SELECT count(*) FROM p), NULL::text[]",
+            part = self.part(after.is_some()),
+            table = self.table,
+            mentioned = self.mentioned("p"),
+            id = self.of.id.of_row("d"),
+        );
+        self.run(&sql, (pg_sys::TEXTOID, after.map(text_datum))).0
+    }
+
+    /// Makes the links of the documents after that id anew: locks those whose links are wrong by `lock`, and writes them again.
+    pub fn renew_part(&self, after: Option<&[u8]>, lock: &str) -> Part {
+        let (table, name, id) = (self.table, &self.of.name, self.of.id.of_row("d"));
+        let wrong = format!(
+            "WITH p AS MATERIALIZED ({part}), n AS MATERIALIZED ({mentioned}), \
+             l AS MATERIALIZED (SELECT l.document, l.entity, l.mentions FROM {table} AS l WHERE l.document IN (SELECT {id} FROM p AS d)), \
+             w AS (SELECT a.document FROM (TABLE n EXCEPT TABLE l) AS a UNION SELECT b.document FROM (TABLE l EXCEPT TABLE n) AS b) \
+             SELECT (SELECT {id}::text FROM p AS d ORDER BY {id} OFFSET {AT_ONCE} - 1), (SELECT count(*) FROM w), (SELECT array_agg(w.document::text) FROM w)",
+            part = self.part(after.is_some()),
+            mentioned = self.mentioned("p"),
+        );
+        let (mut part, wrong) = self.run(&wrong, (pg_sys::TEXTOID, after.map(text_datum)));
+        if part.documents > 0 {
+            let one_of = format!("{id} = ANY ($1::{}[])", self.of.id.type_name);
+            let locked = format!(
+                "SELECT NULL::text, count(*), array_agg(z.id::text) FROM (SELECT {id} AS id FROM {name} AS d WHERE {one_of} ORDER BY 1 {lock}) AS z"
+            );
+            let (those, locked) = self.run(&locked, (pg_sys::TEXTARRAYOID, wrong));
+            part.left_out = those.documents < part.documents;
+            let locked = (pg_sys::TEXTARRAYOID, locked);
+            let of_links = format!("l.document = ANY ($1::{}[])", self.of.id.type_name);
+            self.write(&format!("DELETE FROM {table} AS l WHERE {of_links}"), &[locked]);
+            self.write(&self.insert(name, &one_of), &[locked]);
+        }
+        part
+    }
+
+    /// Deletes links of documents that are not there, which those leave who write without triggers.
+    pub fn drop_orphans(&self) {
+        let (table, name, id) = (self.table, &self.of.name, self.of.id.of_row("d"));
+        self.write(
+            &format!("DELETE FROM {table} AS l WHERE NOT EXISTS (SELECT FROM {name} AS d WHERE {id} = l.document)"),
+            &[],
+        );
+    }
+
+    fn write(&self, sql: &str, values: &[Value]) {
+        Change::new().run(&Statement::over(sql, &[]), Planning::Auto, values, |_| ());
+    }
+
+    /// Runs a statement about a part of the documents: the last id, a number and an array of ids.
+    fn run(&self, sql: &str, value: Value) -> (Part, Option<pg_sys::Datum>) {
+        Change::new().run(&Statement::over(sql, &[]), Planning::Auto, &[value], |row| {
+            let documents = row.value(2).map_or(0, |count| count.value() as i64);
+            // SAFETY: a text.
+            let last = row.value(1).map(|last| unsafe { text_bytes(last) }.to_vec()); // bounded: an id
+            (Part { last, documents, left_out: false }, row.copy(3))
+        })
+    }
+
+    /// The statement for the next documents in the order of their ids, after $1 if `after`.
+    fn part(&self, after: bool) -> String {
+        let Documents { id, body, entity, name, .. } = self.of;
+        let mut columns: Vec<&DocumentColumn> = [id, body].into_iter().chain(entity).chain(&self.linked.tree).collect(); // bounded: four
+        columns.sort_by_key(|column| column.number);
+        columns.dedup_by_key(|column| column.number);
+        let columns: Vec<String> = columns.iter().map(|column| column.of_row("d")).collect(); // bounded: four
+        let id = id.of_row("d");
+        let after = if after {
+            format!("{id} > $1::{}", self.of.id.type_name)
+        } else {
+            format!("{id} IS NOT NULL AND $1 IS NULL")
+        };
+        format!("SELECT {} FROM {name} AS d WHERE {after} ORDER BY {id} LIMIT {AT_ONCE}", columns.join(", "))
+    }
+
+    /// The statement for the links of the documents of a source: document, entity, mentions.
+    fn mentioned(&self, source: &str) -> String {
+        let Documents { id, body, entity, .. } = self.of;
+        let tree = self.linked.tree.as_ref();
+        let trees = tree.map_or("NULL".into(), |tree| format!("ARRAY[{}]", tree.as_text(&tree.of_row("d"))));
+        let own = entity.as_ref().map(|entity| entity.as_text(&entity.of_row("d")));
+        let own = own.map(|own| format!(" UNION ALL SELECT {own} COLLATE \"C\", 0 WHERE {own} IS NOT NULL"));
+        format!(
+            "SELECT {id} AS document, e.entity, e.mentions FROM {source} AS d CROSS JOIN LATERAL (\
+             SELECT x.entity, max(x.mentions) AS mentions FROM (\
+             SELECT m.entity COLLATE \"C\" AS entity, count(*)::integer AS mentions \
+             FROM cftrag_internal.cft_entities({body}, '{edges}'::regclass, {trees}, NULL, false, '{matching}', true) AS m GROUP BY 1{own}) AS x GROUP BY 1) AS e",
+            id = id.of_row("d"),
+            body = body.as_text(&body.of_row("d")),
+            edges = u32::from(self.linked.edges),
+            matching = self.linked.matching.name(),
+            own = own.unwrap_or_default(),
+        )
+    }
+
+    /// The statement that writes the links of the documents of a source for which a condition holds.
+    fn insert(&self, source: &str, condition: &str) -> String {
+        format!(
+            "INSERT INTO {} (document, entity, mentions) {} WHERE {} IS NOT NULL AND {condition} \
+             ON CONFLICT (document, entity) DO UPDATE SET mentions = EXCLUDED.mentions",
+            self.table,
+            self.mentioned(source),
+            self.of.id.of_row("d"),
+        )
+    }
+
+    /// Whether a new row (n) of a document says the same as its old one (o), as SQL.
+    fn says_the_same(&self) -> String {
+        let columns = std::iter::once(&self.of.body).chain(&self.of.entity).chain(&self.linked.tree);
+        let same = |column: &DocumentColumn| {
+            let [new, old] = ["n", "o"].map(|row| column.as_text(&column.of_row(row)));
+            format!("{new} COLLATE \"C\" IS NOT DISTINCT FROM {old}")
+        };
+        columns.map(same).collect::<Vec<_>>().join(" AND ") // bounded: three
+    }
+}
+
+/// The number of rows that a trigger sees.
+fn rows(store: *mut pg_sys::Tuplestorestate) -> Option<i64> {
+    // SAFETY: null, or a tuplestore of the trigger manager's.
+    (!store.is_null()).then(|| unsafe { pg_sys::tuplestore_tuple_count(store) })
+}
+
+/// What the table of links of a table of documents is called, as PostgreSQL names an index: cut where it cuts.
+fn name_of(table: &EdgesTable) -> String {
+    let name = encoding::encode(&own_name(table.oid()).unwrap_or_default());
+    let name = std::ffi::CString::new(name).unwrap_or_default();
+    // SAFETY: a palloc'd C string.
+    unsafe {
+        encoding::decode(CStr::from_ptr(pg_sys::makeObjectName(name.as_ptr(), null(), c"links".as_ptr())).to_bytes())
+    }
+}
+
+/// Whether an index says that no two rows have the same value in that column.
+fn has_unique_index(table: &EdgesTable, column: i16) -> bool {
+    let cache = pg_sys::SysCacheIdentifier::INDEXRELID as i32;
+    // SAFETY: an open relation; system cache lookups; the tuples are released.
+    unsafe {
+        let indexes = pgrx::PgList::<pg_sys::Oid>::from_pg(pg_sys::RelationGetIndexList(table.rel()));
+        indexes.iter_oid().any(|index| {
+            let tuple = pg_sys::SearchSysCache1(cache, pg_sys::Datum::from(index));
+            if tuple.is_null() {
+                return false;
+            }
+            let form = &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_index>();
+            let is_unique = form.indisunique && form.indimmediate && form.indisvalid && form.indnkeyatts == 1;
+            let is_of_column = form.indkey.values.as_slice(1)[0] == column;
+            let mut is_whole = false;
+            pg_sys::SysCacheGetAttr(cache, tuple, pg_sys::Anum_pg_index_indpred as i16, &mut is_whole);
+            pg_sys::ReleaseSysCache(tuple);
+            is_unique && is_of_column && is_whole
+        })
+    }
+}
