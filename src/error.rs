@@ -296,14 +296,11 @@ pub fn must_differ(one: &str, other: &str) -> ErrorReport {
     report(Code::ERRCODE_DUPLICATE_COLUMN, format!("{one} and {other} must be different columns"))
 }
 
-/// `others`: the tables of embeddings that the edges table has.
-pub fn other_embeddings(edges: &str, others: &str) -> ErrorReport {
-    report(
-        Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-        format!("another table of embeddings is attached to {edges}"),
-    )
-    .set_detail(format!("It is {}.", crate::pg::encoding::shown(others)))
-    .set_hint("Detach it with cft_detach.")
+/// `what`: embeddings, or phrases; `others`: the tables of them that the edges table has.
+pub fn other_attached(what: &str, edges: &str, others: &str) -> ErrorReport {
+    report(Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, format!("another table of {what} is attached to {edges}"))
+        .set_detail(format!("It is {}.", crate::pg::encoding::shown(others)))
+        .set_hint("Detach it with cft_detach.")
 }
 
 /// The NOTICE that texts have none of some words of a table: `count` of them, and the first.
@@ -365,6 +362,13 @@ pub fn no_such_search(by: &[u8]) -> ErrorReport {
 pub fn no_such_mode(mode: &[u8]) -> ErrorReport {
     report(Code::ERRCODE_INVALID_PARAMETER_VALUE, format!("there is no mode \"{}\"", quoted(mode)))
         .set_hint("The modes are cft, hybrid, text, naive, ann_tree and ann_graph.")
+}
+
+pub fn no_such_expansion(name: &[u8]) -> ErrorReport {
+    report(
+        Code::ERRCODE_INVALID_PARAMETER_VALUE,
+        format!("\"expand\" must be \"siblings\" or \"parent\", not \"{}\"", quoted(name)),
+    )
 }
 
 pub fn no_such_descent(mode: &[u8]) -> ErrorReport {
@@ -702,6 +706,11 @@ pub fn no_memory_to_work(bytes: usize) -> ErrorReport {
 pub fn bad_template(why: &str) -> ErrorReport {
     report(Code::ERRCODE_INVALID_PARAMETER_VALUE, "invalid template".into())
         .set_detail(format!("{}.", why.trim_end_matches('.')))
+}
+
+/// The error of a format in a table of phrases.
+pub fn in_phrases(error: ErrorReport, table: &str) -> ErrorReport {
+    error.set_hint(format!("Correct the row of table {table}."))
 }
 
 pub fn negative_count(value: i32) -> ErrorReport {

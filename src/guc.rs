@@ -55,6 +55,23 @@ pub static PROMPT_TEMPLATE: GucSetting<Option<CString>> = GucSetting::<Option<CS
 /// `cftrag.document_template`: the format of a document in cft_prompt; empty: its number and its text.
 pub static DOCUMENT_TEMPLATE: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c""));
 
+/// `cftrag.left_out_template`: what a prompt says of what does not fit; empty: the built-in words.
+pub static LEFT_OUT_TEMPLATE: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c""));
+
+/// `cftrag.wording`: the built-in words of a prompt's sentences.
+pub static WORDING: GucSetting<Wording> = GucSetting::<Wording>::new(Wording::Short);
+
+/// The built-in words of a prompt's sentences.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PostgresGucEnum)]
+pub enum Wording {
+    /// "Above X: A, B."
+    #[name = c"short"]
+    Short,
+    /// "The upward hierarchical relationships of X are: A, B."
+    #[name = c"paper"]
+    Paper,
+}
+
 /// `cftrag.match_case`: which names are found in their own case only.
 pub static MATCH_CASE: GucSetting<MatchCase> = GucSetting::<MatchCase>::new(MatchCase::On);
 
@@ -128,6 +145,11 @@ pub fn prompt_template() -> Option<CString> {
 /// `cftrag.document_template` in the server's encoding, if it is set.
 pub fn document_template() -> Option<CString> {
     DOCUMENT_TEMPLATE.get().filter(|text| !text.is_empty())
+}
+
+/// `cftrag.left_out_template` in the server's encoding, if it is set.
+pub fn left_out_template() -> Option<CString> {
+    LEFT_OUT_TEMPLATE.get().filter(|text| !text.is_empty())
 }
 
 /// `cftrag.budget`, unless it is 0.
@@ -225,6 +247,14 @@ pub fn define() {
         c"Sets how far a text may write a name otherwise, for calls that do not say (match =>).",
         c"exact: case, blanks and punctuation aside. inflected: also plurals, accents, joined or split words, British and American spelling. fuzzy: also words in another order, abbreviations that the text defines, errors of typing, names that the text joins, and parts of names that list several things.",
         &MATCH,
+        GucContext::Userset,
+        GucFlags::default(),
+    );
+    GucRegistry::define_enum_guc(
+        c"cftrag.wording",
+        c"Sets the built-in words of the hierarchy in cft_retrieve and cft_prompt.",
+        c"short: \"Above X: A, B.\" paper: \"The upward hierarchical relationships of X are: A, B.\" A table of phrases comes before them.",
+        &WORDING,
         GucContext::Userset,
         GucFlags::default(),
     );

@@ -42,6 +42,9 @@ COMMENT ON FUNCTION cftrag_internal.cft_entity_embeddings() IS
 CREATE FUNCTION cftrag_internal.cft_word_classes() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_word_classes() IS 'trigger that never fires: its columns are those of a table of word classes (cft_attach_words)';
 
+CREATE FUNCTION cftrag_internal.cft_phrases() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$;
+COMMENT ON FUNCTION cftrag_internal.cft_phrases() IS 'trigger that never fires: its columns are those of a table of phrases (cft_attach_phrases)';
+
 -- Triggers by OID, with the rights of CREATE TRIGGER and DROP TRIGGER. See src/catalog/trigger_ddl.rs.
 CREATE FUNCTION cftrag_internal.cft_watch(relation regclass, trigger_function regprocedure) RETURNS void
 LANGUAGE c VOLATILE STRICT COST 10
@@ -103,7 +106,7 @@ CREATE FUNCTION cftrag_internal.cft_set_columns(relation regclass, other regclas
 RETURNS boolean LANGUAGE c VOLATILE COST 1000 SET search_path = pg_catalog, pg_temp
 AS 'MODULE_PATHNAME', 'cft_set_columns_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_set_columns(regclass, regclass, regprocedure, name[], text[]) IS
-'writes the registration of a table of documents, a mapping, embeddings, words or summaries; owner only';
+'writes the registration of a table of documents, a mapping, embeddings, words, phrases or summaries; owner only';
 
 CREATE FUNCTION cft_attach_documents(documents regclass, id name DEFAULT 'id', body name DEFAULT 'body', embedding name DEFAULT 'embedding',
     entity name DEFAULT NULL, tokens name DEFAULT NULL,
@@ -179,6 +182,13 @@ RETURNS void LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000
 AS 'MODULE_PATHNAME', 'cft_attach_words_wrapper';
 COMMENT ON FUNCTION cft_attach_words(regclass, name, name, regclass) IS
 'says which words may stand for each other in the names of an edges table: those of the same class; texts find the names by either (match: inflected, fuzzy); owner only';
+
+CREATE FUNCTION cft_attach_phrases(phrases regclass, tree name DEFAULT 'tree', up name DEFAULT 'up', down name DEFAULT 'down', edges regclass DEFAULT NULL,
+    up_several name DEFAULT NULL, down_several name DEFAULT NULL, more name DEFAULT NULL)
+RETURNS void LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000
+AS 'MODULE_PATHNAME', 'cft_attach_phrases_wrapper';
+COMMENT ON FUNCTION cft_attach_phrases(regclass, name, name, name, regclass, name, name, name) IS
+'says in which words prompts write what is above and below the entities of an edges table, tree by tree: formats with {entity}, {names} and {tree}; owner only';
 
 -- The table of documents, its columns, and its mapping. NULL or 0 raises the error for an argument left out: 42P01 if no table is attached, else 42725.
 CREATE FUNCTION cftrag_internal.cft_attached_documents(documents regclass DEFAULT NULL)

@@ -19,20 +19,20 @@ COMMENT ON FUNCTION cft_nearest_entities(vector, integer, regclass, text[], regc
 
 CREATE FUNCTION cft_retrieve(question text, embedding vector, k integer DEFAULT 5, chunks integer DEFAULT NULL, up integer DEFAULT 3, down integer DEFAULT 1,
     budget integer DEFAULT NULL, mode text DEFAULT NULL, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, within text[] DEFAULT NULL, documents regclass DEFAULT NULL,
-    filter jsonb DEFAULT NULL, match text DEFAULT NULL, narrow boolean DEFAULT true)
+    filter jsonb DEFAULT NULL, match text DEFAULT NULL, narrow boolean DEFAULT true, expand text DEFAULT NULL)
 RETURNS TABLE(source text, entity text, document_id text, rank integer, distance float8, text text, tokens integer, why text, path text)
 LANGUAGE c STABLE PARALLEL SAFE COST 10000 ROWS 20
 AS 'MODULE_PATHNAME', 'cft_retrieve_wrapper';
-COMMENT ON FUNCTION cft_retrieve(text, vector, integer, integer, integer, integer, integer, text, regclass, text[], text[], regclass, jsonb, text, boolean) IS
+COMMENT ON FUNCTION cft_retrieve(text, vector, integer, integer, integer, integer, integer, text, regclass, text[], text[], regclass, jsonb, text, boolean, text) IS
 'what belongs to a question: the nearest documents, the hierarchy of the entities it mentions, and documents about these (all in these trees, within these entities, with these metadata); each row says why it is here, and of a document, where what it is about is in the hierarchy';
 
 CREATE FUNCTION cft_prompt(question text, embedding vector, k integer DEFAULT 5, chunks integer DEFAULT NULL, up integer DEFAULT 3, down integer DEFAULT 1,
     budget integer DEFAULT NULL, mode text DEFAULT NULL, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL, within text[] DEFAULT NULL, documents regclass DEFAULT NULL, template text DEFAULT NULL,
-    filter jsonb DEFAULT NULL, match text DEFAULT NULL, narrow boolean DEFAULT true, document_template text DEFAULT NULL)
+    filter jsonb DEFAULT NULL, match text DEFAULT NULL, narrow boolean DEFAULT true, document_template text DEFAULT NULL, expand text DEFAULT NULL)
 RETURNS text LANGUAGE c STABLE PARALLEL SAFE COST 10000
 AS 'MODULE_PATHNAME', 'cft_prompt_wrapper';
-COMMENT ON FUNCTION cft_prompt(text, vector, integer, integer, integer, integer, integer, text, regclass, text[], text[], regclass, text, jsonb, text, boolean, text) IS
-'a prompt of what cft_retrieve returns, the same bytes for the same data; or a format of yours, with {question} {documents} {hierarchy} {chunks}, and of each document, with {number} {id} {entity} {path} {columns} {text}';
+COMMENT ON FUNCTION cft_prompt(text, vector, integer, integer, integer, integer, integer, text, regclass, text[], text[], regclass, text, jsonb, text, boolean, text, text) IS
+'a prompt of what cft_retrieve returns, the same bytes for the same data; or a format of yours, with {question} {documents} {hierarchy} {chunks} {left_out}, and of each document, with {number} {id} {entity} {path} {columns} {text}';
 
 -- Ids need no cast.
 CREATE FUNCTION cft_chunks(id bigint, embedding vector DEFAULT NULL, up integer DEFAULT 3, down integer DEFAULT 1,

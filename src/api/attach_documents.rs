@@ -1,4 +1,4 @@
-//! cft_attach_documents, cft_attach_embeddings and cft_attach_words: which tables and columns hold what belongs to entities.
+//! cft_attach_documents, cft_attach_embeddings, cft_attach_words and cft_attach_phrases: which tables and columns hold what belongs to entities.
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
@@ -88,7 +88,7 @@ fn cft_detach_documents(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 /// `edges`; 42501 if the owner may not speak for `edges`.
 #[pg_extern(sql = false)]
 fn cft_attach_embeddings(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    attach_beside(fcinfo, "embeddings, entity and embedding", attach::embeddings)
+    attach_two(fcinfo, "embeddings, entity and embedding", attach::embeddings)
 }
 
 /// `cft_attach_words(words regclass, word name, class name, edges regclass) -> void`
@@ -98,26 +98,56 @@ fn cft_attach_embeddings(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 /// cft_attach_embeddings for the tables.
 #[pg_extern(sql = false)]
 fn cft_attach_words(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    attach_beside(fcinfo, "words, word and class", attach::word_classes)
+    attach_two(fcinfo, "words, word and class", attach::word_classes)
+}
+
+/// `cft_attach_phrases(phrases regclass, tree name, up name, down name, edges regclass, up_several name, down_several name, more name) -> void`
+///
+/// Registers the columns of a table of formats, in which prompts write what is above and below the entities of `edges` (if NULL, of the only attached table);
+/// without a column of trees each row is for all. Idempotent; replaces what was registered for them before. Errors: 22004, 55000 (another table is attached),
+/// 22023 (a row has what is no format); those of cft_attach_embeddings for the tables.
+#[pg_extern(sql = false)]
+fn cft_attach_phrases(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    attach_beside(fcinfo, 4, |call, edges, functions| {
+        let missing = || error::null_arguments("phrases, up and down");
+        let (table, up, down) = (call.oid(0), name(call, 2), name(call, 3));
+        let (table, up, down) = (table.ok_or_else(missing)?, up.ok_or_else(missing)?, down.ok_or_else(missing)?);
+        let others = [(1, "tree"), (5, "up_several"), (6, "down_several"), (7, "more")];
+        let others = others.into_iter().filter_map(|(n, role)| Some((name(call, n)?, role)));
+        let all = [(up, "up"), (down, "down")].into_iter().chain(others);
+        let columns: Vec<_> = all.map(|(column, role)| (column, role.to_string())).collect(); // bounded: the arguments
+        attach::phrases(table, &columns, edges, functions)
+    })
 }
 
 /// Attaches a table and two columns of it beside an edges table. `arguments`: what must not be NULL.
-fn attach_beside(
+fn attach_two(
     fcinfo: pg_sys::FunctionCallInfo,
     arguments: &str,
     attach: impl FnOnce(pg_sys::Oid, String, String, pg_sys::Oid, Functions) -> Fallible<()>,
 ) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
-    let functions = Functions::beside(call.function());
-    let edges = meant_edges(call.oid(3), functions)?;
-    with_safe_path(|| {
-        AttachedTable::of(call.function(), Some(edges))?;
-        require_readable(edges);
-        let (Some(table), Some(one), Some(other)) = (call.oid(0), name(&call, 1), name(&call, 2)) else {
+    attach_beside(fcinfo, 3, |call, edges, functions| {
+        let (Some(table), Some(one), Some(other)) = (call.oid(0), name(call, 1), name(call, 2)) else {
             return Err(error::null_arguments(arguments));
         };
         attach(table, one, other, edges, functions)
+    })
+}
+
+/// Attaches something beside the edges table of argument `n`.
+fn attach_beside(
+    fcinfo: pg_sys::FunctionCallInfo,
+    n: usize,
+    attach: impl FnOnce(&Call, pg_sys::Oid, Functions) -> Fallible<()>,
+) -> Fallible<()> {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let functions = Functions::beside(call.function());
+    let edges = meant_edges(call.oid(n), functions)?;
+    with_safe_path(|| {
+        AttachedTable::of(call.function(), Some(edges))?;
+        require_readable(edges);
+        attach(&call, edges, functions)
     })
 }
 

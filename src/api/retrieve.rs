@@ -7,7 +7,7 @@ use crate::call::fmgr::{Call, text_value};
 use crate::call::format;
 use crate::call::format::Format;
 use crate::call::tuple::float;
-use crate::call::work_memory::{Bytes, Room};
+use crate::call::work_memory::{Bytes, Room, add};
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::documents::Documents;
 use crate::catalog::registration::Functions;
@@ -17,6 +17,7 @@ use crate::guc;
 use crate::guc::Match;
 use crate::retrieve::about::Among;
 use crate::retrieve::documents::Wanted;
+use crate::retrieve::expand::Expand;
 use crate::retrieve::gather::gather;
 use crate::retrieve::line::{Gathered, Line};
 use crate::retrieve::question::{Asked, Mode};
@@ -31,14 +32,14 @@ use pgrx::{Internal, check_for_interrupts};
 use std::ffi::CStr;
 
 /// `cft_retrieve(question text, embedding vector, k int, chunks int, up int, down int, budget int, mode text, edges regclass, trees text[], within text[],
-/// documents regclass, filter jsonb, match text, narrow boolean) -> table(source, entity, document_id, rank, distance, text, tokens, why, path)`: see
+/// documents regclass, filter jsonb, match text, narrow boolean, expand text) -> table(source, entity, document_id, rank, distance, text, tokens, why, path)`: see
 /// retrieve/gather.rs. Errors: 22004 (up or down is NULL, or k without a budget), 22023.
 #[pg_extern(sql = false)]
 fn cft_retrieve(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let rows = call.rows();
-    for line in gather(&asked(&call, 13)?)?.lines {
+    for line in gather(&asked(&call, 13, 15)?)?.lines {
         check_for_interrupts!();
         let source: &[u8] = match line.source {
             Source::Hierarchy => b"hierarchy",
@@ -72,8 +73,9 @@ fn cft_retrieve(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     Ok(())
 }
 
-/// The arguments of cft_retrieve, or of cft_prompt; `matched`: the number of the argument `match`, before which is `filter` and behind which is `narrow`.
-fn asked(call: &Call, matched: usize) -> Fallible<Asked> {
+/// The arguments of cft_retrieve, or of cft_prompt; `matched`: the number of the argument `match`, before which is `filter` and behind which is `narrow`;
+/// `expand`: that of the argument expand.
+fn asked(call: &Call, matched: usize, expand: usize) -> Fallible<Asked> {
     let (Some(up), Some(down)) = (call.int(4), call.int(5)) else { return Err(error::null_arguments("up and down")) };
     // No limit but the budget: each document takes a token at least.
     let budget = call.int(6).or_else(guc::budget);
@@ -99,22 +101,25 @@ fn asked(call: &Call, matched: usize) -> Fallible<Asked> {
         documents: call.oid(11),
         matching: matching(call.arg(matched))?,
         narrow: call.is_true(matched + 1),
+        expand: call.text(expand).map(Expand::of).transpose()?,
     })
 }
 
 /// `cft_prompt(question text, embedding vector, k int, chunks int, up int, down int, budget int, mode text, edges regclass, trees text[], within text[],
-/// documents regclass, template text, filter jsonb, match text, narrow boolean, document_template text) -> text`: the rows of cft_retrieve as a prompt; NULL
+/// documents regclass, template text, filter jsonb, match text, narrow boolean, document_template text, expand text) -> text`: the rows of cft_retrieve as a prompt; NULL
 /// without a question. Errors: those of cft_retrieve, 22023 (a template).
 #[pg_extern(sql = false)]
 fn cft_prompt(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
-    let [of_prompt, of_document] = [guc::prompt_template(), guc::document_template()];
+    let [of_prompt, of_document, of_rest] =
+        [guc::prompt_template(), guc::document_template(), guc::left_out_template()];
     let template = |n, setting| call.text(n).or(Option::as_deref(setting).map(CStr::to_bytes));
     let document = template(16, &of_document).filter(|text| !text.is_empty());
     let document = document.map(|document| Format::parse(document, &format::DOCUMENT)).transpose()?;
     let template = template(12, &of_prompt).map(|template| Format::parse(template, &format::PROMPT)).transpose()?;
-    let asked = asked(&call, 14)?;
+    let rest = of_rest.as_deref().map(|rest| Format::parse(rest.to_bytes(), &format::LEFT_OUT)).transpose()?;
+    let asked = asked(&call, 14, 17)?;
     let Gathered { lines, left_out } = gather(&asked)?;
     let Some(question) = call.text(0) else { return Ok(Internal::from(None)) };
     let (mut parts, mut room, mut number) = (Parts::default(), Room::new(), 0);
@@ -140,13 +145,22 @@ fn cft_prompt(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
         room.take(2 * out.0.len())?;
         parts.add(source, &out.0);
     }
-    let mut out = Bytes::default();
+    let (mut out, mut said) = (Bytes::default(), Bytes::default());
+    if let Some(budget) = asked.wanted.budget.filter(|_| left_out != [0; 2]) {
+        let [documents, sentences] = left_out.map(|count| count.to_string());
+        match rest {
+            Some(rest) => {
+                rest.write(&[documents.as_bytes(), sentences.as_bytes(), budget.to_string().as_bytes()], &mut said)?;
+            }
+            None => add(&prompt::left_out(left_out, budget), &mut said)?,
+        }
+    }
     match template {
-        Some(format) => format.write(&[question, &parts.documents, &parts.hierarchy, &parts.chunks], &mut out)?,
+        Some(format) => {
+            format.write(&[question, &parts.documents, &parts.hierarchy, &parts.chunks, &said.0], &mut out)?
+        }
         None => {
-            let left_out =
-                asked.wanted.budget.and_then(|budget| prompt::left_out(left_out, budget)).unwrap_or_default();
-            for piece in parts.pieces(left_out.as_bytes(), question) {
+            for piece in parts.pieces(&said.0, question) {
                 out.room(piece.len())?;
                 out.0.extend_from_slice(piece);
             }

@@ -14,14 +14,12 @@ use crate::call::work_memory::{Bytes, add};
 use crate::error::Fallible;
 use crate::guc;
 use crate::methods::told::told;
-use crate::pg::interrupt::look_up;
 use crate::serve::answer;
-use crate::serve::sentences::{Sentences, each_sentence, sentence};
+use crate::serve::sentences::{Sentences, each_sentence, list, sentence};
 use crate::serve::sink::{Relative, Sink, TextAnswer};
 use cftrag_core::Text;
 use pgrx::prelude::*;
 use pgrx::{Internal, check_for_interrupts};
-use std::cell::Cell;
 use std::ffi::CStr;
 
 /// `cft_context_text(entity text, up int, down int, edges regclass, trees text[], template text) -> text`
@@ -65,7 +63,7 @@ fn text(call: &Call, names: &[&[u8]]) -> Fallible<Option<pg_sys::Datum>> {
     let (mut texts, mut relatives) = (Bytes::default(), Bytes::default());
     told(of, names, reach, |rows| {
         each_sentence(rows, |of, _| {
-            list(of, &mut relatives)?;
+            list(of.iter().map(Relative::called), &mut relatives)?;
             let (count, first) = (of.len().to_string(), &of[0]);
             let tree = first.tree.unwrap_or_default();
             let values = [first.entity_called(), tree, relation(first).as_bytes(), &relatives.0, count.as_bytes()];
@@ -78,26 +76,6 @@ fn text(call: &Call, names: &[&[u8]]) -> Fallible<Option<pg_sys::Datum>> {
 
 fn relation(row: &Relative<'_>) -> &'static str {
     if row.ancestor { "ancestor" } else { "descendant" }
-}
-
-/// Lists the names, separated by commas, or by semicolons if there are several and one contains a comma.
-fn list(of: &[Relative<'_>], out: &mut Bytes) -> Fallible<()> {
-    let done = Cell::new(0);
-    let has_comma = |row: &Relative<'_>| {
-        look_up(&done, row.called().len());
-        row.called().contains(&b',')
-    };
-    let between = if of.len() > 1 && of.iter().any(has_comma) { "; " } else { ", " };
-    out.0.clear();
-    for (i, row) in of.iter().enumerate() {
-        look_up(&done, row.called().len());
-        out.room(row.called().len() + between.len())?;
-        if i > 0 {
-            out.0.extend_from_slice(between.as_bytes());
-        }
-        out.0.extend_from_slice(row.called());
-    }
-    Ok(())
 }
 
 /// `cft_context_parts(entities text[], up int, down int, edges regclass, trees text[]) -> table(entity, tree, relation, text)`: the sentences of

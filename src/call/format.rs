@@ -1,5 +1,5 @@
 //! Users' formats: a text with placeholders, `{entity}`; `{{` and `}}` stand for braces. They come from the arguments
-//! `template` and from two settings, which are checked when they are set. Their bytes are in the server's encoding, and
+//! `template`, from tables of phrases, and from settings, which are checked when they are set. Their bytes are in the server's encoding, and
 //! in every such encoding the byte of a brace is a brace.
 //!
 //! Errors: 22023 (an unknown placeholder; the message lists those allowed), 53400 and 53200 (cftrag.work_memory).
@@ -10,7 +10,7 @@ use crate::call::work_memory;
 use crate::call::work_memory::Bytes;
 use crate::error;
 use crate::error::Fallible;
-use crate::guc::{DOCUMENT_TEMPLATE, PROMPT_TEMPLATE, TEMPLATE};
+use crate::guc::{DOCUMENT_TEMPLATE, LEFT_OUT_TEMPLATE, PROMPT_TEMPLATE, TEMPLATE};
 use pgrx::prelude::*;
 use pgrx::{GucContext, GucFlags, GucRegistry, check_for_interrupts};
 use std::ffi::{CStr, CString, c_char, c_void};
@@ -19,8 +19,17 @@ use std::ffi::{CStr, CString, c_char, c_void};
 /// "descendant"), and their count.
 pub const SENTENCE: [&str; 5] = ["entity", "tree", "relation", "relatives", "count"];
 
-/// Placeholders of a prompt: the texts of the rows of cft_retrieve, one per line.
-pub const PROMPT: [&str; 4] = ["question", "documents", "hierarchy", "chunks"];
+/// Placeholders of a sentence of a prompt: the relatives of an entity in one tree and direction.
+pub const PHRASE: [&str; 3] = ["entity", "names", "tree"];
+
+/// Placeholders of what says how many relatives are not listed.
+pub const MORE: [&str; 1] = ["count"];
+
+/// Placeholders of a prompt: the texts of the rows of cft_retrieve, one per line, and what is said of what does not fit.
+pub const PROMPT: [&str; 5] = ["question", "documents", "hierarchy", "chunks", "left_out"];
+
+/// Placeholders of what is said of what does not fit: how many documents and sentences do not, and the tokens.
+pub const LEFT_OUT: [&str; 3] = ["documents", "sentences", "budget"];
 
 /// Placeholders of a document in a prompt: its place in the list, its id, the entity that it is about, its text, the path to that entity, and the columns
 /// that are to be shown.
@@ -91,8 +100,8 @@ fn pieces<'a>(source: &'a [u8], names: &[&str]) -> Result<Vec<Piece<'a>>, String
 }
 
 pub fn define() {
-    let (sentence, prompt, document) =
-        (Some(check_sentence as CheckHook), Some(check_prompt as CheckHook), Some(check_document as CheckHook));
+    let [sentence, prompt, document, left_out] =
+        [check_sentence as CheckHook, check_prompt, check_document, check_left_out].map(Some);
     let settings = [
         (
             c"cftrag.template",
@@ -104,7 +113,7 @@ pub fn define() {
         (
             c"cftrag.prompt_template",
             c"Sets the format of cft_prompt.",
-            c"An empty value means the built-in words. Placeholders: {question} {documents} {hierarchy} {chunks}; {{ and }} are braces.",
+            c"An empty value means the built-in words. Placeholders: {question} {documents} {hierarchy} {chunks} {left_out}; {{ and }} are braces.",
             &PROMPT_TEMPLATE,
             prompt,
         ),
@@ -114,6 +123,13 @@ pub fn define() {
             c"An empty value means its number, path, columns and text. Placeholders: {number} {id} {entity} {path} {columns} {text}; {{ and }} are braces.",
             &DOCUMENT_TEMPLATE,
             document,
+        ),
+        (
+            c"cftrag.left_out_template",
+            c"Sets what cft_prompt says of documents and sentences that do not fit.",
+            c"An empty value means the built-in words. Placeholders: {documents} {sentences} {budget}; {{ and }} are braces.",
+            &LEFT_OUT_TEMPLATE,
+            left_out,
         ),
     ];
     for (name, short, long, setting, hook) in settings {
@@ -164,6 +180,16 @@ unsafe extern "C-unwind" fn check_document(
 ) -> bool {
     // SAFETY: the new value of a setting.
     unsafe { check(value, &DOCUMENT) }
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn check_left_out(
+    value: *mut *mut c_char,
+    _extra: *mut *mut c_void,
+    _source: pg_sys::GucSource::Type,
+) -> bool {
+    // SAFETY: the new value of a setting.
+    unsafe { check(value, &LEFT_OUT) }
 }
 
 /// Rejects a value that is not a format.

@@ -1,4 +1,4 @@
-//! What triggers that never fire say about tables: which columns of a table hold documents, entities, embeddings, words, summaries, and to which table it
+//! What triggers that never fire say about tables: which columns of a table hold documents, entities, embeddings, words, phrases, summaries, and to which table it
 //! belongs. Every reader and writer of such a trigger passes through here; catalog/register.rs makes them.
 //!
 //!   AFTER UPDATE OF id, body [FROM other] ... WHEN (false) EXECUTE FUNCTION cft_documents('id', 'body'), ENABLE ALWAYS
@@ -29,6 +29,8 @@ pub enum Kind {
     Embeddings,
     /// It holds classes of words for the names of another table's entities.
     Words,
+    /// It holds the words of sentences about another table's entities.
+    Phrases,
     /// It holds summaries of another table's entities.
     Summaries,
     /// Its summaries are made of the documents of another table.
@@ -36,12 +38,13 @@ pub enum Kind {
 }
 
 impl Kind {
-    const ALL: [Self; 7] = [
+    const ALL: [Self; 8] = [
         Self::Documents,
         Self::Mapping,
         Self::Links,
         Self::Embeddings,
         Self::Words,
+        Self::Phrases,
         Self::Summaries,
         Self::SummaryDocuments,
     ];
@@ -54,6 +57,7 @@ impl Kind {
             Self::Links => functions.links(),
             Self::Embeddings => functions.of_name(c"cft_entity_embeddings"),
             Self::Words => functions.words(),
+            Self::Phrases => functions.phrases(),
             Self::Summaries => functions.of_name(c"cft_summaries"),
             Self::SummaryDocuments => functions.of_name(c"cft_summary_documents"),
         }
@@ -67,6 +71,7 @@ impl Kind {
             Self::Links => "cftrag_links",
             Self::Embeddings => "cftrag_entities",
             Self::Words => "cftrag_words",
+            Self::Phrases => "cftrag_phrases",
             Self::Summaries => "cftrag_summaries",
             Self::SummaryDocuments => "cftrag_summary_documents",
         }

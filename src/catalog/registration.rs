@@ -62,12 +62,8 @@ const TRUNCATE_TYPE: i16 = 1 << 5;
 thread_local! {
     /// (cft_capture, the functions that mark tables of aliases and of labels in its schema)
     static NAMES_OF: Cached<pg_sys::Oid, [pg_sys::Oid; 2]> = const { Cached::new(1, invalidation::never) };
-    /// (cft_capture, the trigger function of documents in its schema)
-    static DOCUMENTS: Cached<pg_sys::Oid, pg_sys::Oid> = const { Cached::new(1, invalidation::never) };
-    /// (cft_capture, the function that marks tables of words in its schema)
-    static WORDS: Cached<pg_sys::Oid, pg_sys::Oid> = const { Cached::new(1, invalidation::never) };
-    /// (cft_capture, the function that marks tables of documents that are linked)
-    static LINKS: Cached<pg_sys::Oid, pg_sys::Oid> = const { Cached::new(1, invalidation::never) };
+    /// (cft_capture and the name of a function, the function of that name in its schema)
+    static OF_NAME: Cached<(pg_sys::Oid, &'static CStr), pg_sys::Oid> = const { Cached::new(16, invalidation::never) };
     /// (a function of ours, the trigger functions of its extension): while a function runs, its OID cannot pass to
     /// another extension.
     static FUNCTIONS: Cached<pg_sys::Oid, Functions> = const { Cached::new(1, invalidation::never) };
@@ -90,23 +86,22 @@ impl Functions {
 
     /// The function of the trigger that says which columns of a table hold documents.
     pub fn documents(self) -> pg_sys::Oid {
-        let find = || Ok::<_, Infallible>(internal_function(c"cft_documents", &[]));
-        let Ok(found) = DOCUMENTS.with(|last| last.get(self.capture, find));
-        found
+        self.of_name(c"cft_documents")
     }
 
     /// The function of the triggers that mark tables of word classes.
     pub fn words(self) -> pg_sys::Oid {
-        let find = || Ok::<_, Infallible>(internal_function(c"cft_word_classes", &[]));
-        let Ok(found) = WORDS.with(|last| last.get(self.capture, find));
-        found
+        self.of_name(c"cft_word_classes")
+    }
+
+    /// The function of the triggers that mark tables of phrases.
+    pub fn phrases(self) -> pg_sys::Oid {
+        self.of_name(c"cft_phrases")
     }
 
     /// The function of the triggers that mark tables of documents that are linked to the entities they mention.
     pub fn links(self) -> pg_sys::Oid {
-        let find = || Ok::<_, Infallible>(internal_function(c"cft_links", &[]));
-        let Ok(found) = LINKS.with(|last| last.get(self.capture, find));
-        found
+        self.of_name(c"cft_links")
     }
 
     /// The functions of the triggers that mark tables of aliases, and of labels.
@@ -117,8 +112,10 @@ impl Functions {
     }
 
     /// The trigger function of that name.
-    pub fn of_name(self, name: &CStr) -> pg_sys::Oid {
-        internal_function(name, &[])
+    pub fn of_name(self, name: &'static CStr) -> pg_sys::Oid {
+        // One that is not there, of a database without the extension or of an older version of it, may come to be.
+        let find = || Some(internal_function(name, &[])).filter(|found| *found != pg_sys::InvalidOid).ok_or(());
+        OF_NAME.with(|all| all.get((self.capture, name), find)).unwrap_or(pg_sys::InvalidOid)
     }
 }
 

@@ -1,4 +1,4 @@
-//! What cft_attach_documents, cft_attach_embeddings and cft_attach_words do: check what they are told, register it (catalog/register.rs), and check what
+//! What cft_attach_documents, cft_attach_embeddings, cft_attach_words and cft_attach_phrases do: check what they are told, register it (catalog/register.rs), and check what
 //! is registered. An error undoes the registration, as it undoes the statement.
 //!
 //! A table that is attached already in this way is left alone, and no lock is waited for. The caller sets search_path to pg_catalog, pg_temp: names in
@@ -11,13 +11,13 @@ use crate::catalog::name::{display_identifier, display_name};
 use crate::catalog::register::ForRole;
 use crate::catalog::registered::{Kind, Which};
 use crate::catalog::registration::Functions;
-use crate::catalog::{privileges, register, registered, registration, trust};
+use crate::catalog::{privileges, register, registered, registration, trust, word_tables};
 use crate::error;
 use crate::error::Fallible;
 use crate::pg::encoding;
 use crate::retrieve::found::Found;
 use crate::retrieve::links::NewLinks;
-use crate::retrieve::{links, words};
+use crate::retrieve::{links, phrases, words};
 use crate::serve::plans::Planning;
 use pgrx::pg_sys;
 use std::collections::BTreeMap;
@@ -228,12 +228,7 @@ pub fn embeddings(
         return Err(error::must_differ("entity", "embedding"));
     }
     let function = Kind::Embeddings.function(functions);
-    let others = registered::read(function, Which { other: Some(edges), ..Which::default() }, null_mut());
-    let others = others.iter().map(|said| said.table).filter(|of| *of != table && trust::counts_beside(*of, edges));
-    let others: Vec<_> = others.map(display_name).collect(); // bounded: triggers that name one table
-    if !others.is_empty() {
-        return Err(error::other_embeddings(&display_name(edges), &others.join(", ")));
-    }
+    require_no_other("embeddings", table, edges, function)?;
     let columns = [(entity, "entity".into()), (embedding.clone(), "embedding".into())];
     register::set(table, Some(edges), function, &columns, functions)?;
     require_embedding(table, &embedding)
@@ -253,9 +248,7 @@ pub fn word_classes(
     }
     let function = Kind::Words.function(functions);
     let columns = [(word.clone(), "word".to_string()), (class, "class".to_string())];
-    let mut said = registered::read(function, Which { other: Some(edges), ..Which::default() }, null_mut());
-    said.retain(|said| said.table == table);
-    if !said.is_empty() && said.iter().all(|said| said.roles() == roles(&columns)) {
+    if is_attached(table, edges, function, &columns) {
         return Ok(());
     }
     register::set(table, Some(edges), function, &columns, functions)?;
@@ -276,6 +269,37 @@ pub fn word_classes(
         }
         Ok(())
     })
+}
+
+/// Attaches a table of phrases for the sentences about the entities of `edges`, in place of what it was attached as for them. Errors: 55000 (another table is
+/// attached), 22023 (a row has what is no format); those of [`register::set`].
+pub fn phrases(table: pg_sys::Oid, columns: &[ForRole], edges: pg_sys::Oid, functions: Functions) -> Fallible<()> {
+    require_no_other("phrases", table, edges, functions.phrases())?;
+    if !is_attached(table, edges, functions.phrases(), columns) {
+        register::set(table, Some(edges), functions.phrases(), columns, functions)?;
+    }
+    match word_tables::phrases(edges, functions) {
+        Some((table, said)) => phrases::check(&table, &said),
+        None => Ok(()),
+    }
+}
+
+/// 55000 if another table that counts is attached to `edges` in that way.
+fn require_no_other(what: &str, table: pg_sys::Oid, edges: pg_sys::Oid, function: pg_sys::Oid) -> Fallible<()> {
+    let others = registered::read(function, Which { other: Some(edges), ..Which::default() }, null_mut());
+    let others = others.iter().map(|said| said.table).filter(|of| *of != table && trust::counts_beside(*of, edges));
+    let others: Vec<_> = others.map(display_name).collect(); // bounded: triggers that name one table
+    match others.is_empty() {
+        true => Ok(()),
+        false => Err(error::other_attached(what, &display_name(edges), &others.join(", "))),
+    }
+}
+
+/// Whether a table is attached to `edges` by these columns already.
+fn is_attached(table: pg_sys::Oid, edges: pg_sys::Oid, function: pg_sys::Oid, columns: &[ForRole]) -> bool {
+    let mut said = registered::read(function, Which { other: Some(edges), ..Which::default() }, null_mut());
+    said.retain(|said| said.table == table);
+    !said.is_empty() && said.iter().all(|said| said.roles() == roles(columns))
 }
 
 /// A NOTICE if there are many documents and no index orders them by distance.

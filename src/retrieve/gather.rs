@@ -8,7 +8,7 @@ use crate::error::Fallible;
 use crate::methods::walker::Walker;
 use crate::retrieve::about::{About, Among, Key, Related};
 use crate::retrieve::hierarchy::{Hierarchy, Matters};
-use crate::retrieve::line::{Gathered, Line, fit, sentences, shorten};
+use crate::retrieve::line::{Gathered, Line, fit, head, sentences, shorten};
 use crate::retrieve::named;
 use crate::retrieve::named::{Named, Way, Words};
 use crate::retrieve::place::{Paths, in_one_line, paths};
@@ -105,7 +105,13 @@ pub fn gather(asked: &Asked) -> Fallible<Gathered> {
         entities: entities.iter().map(Vec::as_slice).collect(), // bounded: the lines
         words: asked.question.map(named::words_of).unwrap_or_default(),
     };
-    hierarchy.write(&matters)?;
+    hierarchy.write(asked.of_hierarchy(), &matters)?;
+    if let (Some(expand), Some(documents)) = (asked.expand, &documents) {
+        let sentences = hierarchy.sentences.iter().map(|sentence| budget::tokens(&sentence.text));
+        let taken: usize = lines.iter().map(|line| line.tokens as usize + head(line)).chain(sentences).sum();
+        let rest = asked.wanted.budget.map(|budget| budget.saturating_sub(i32::try_from(taken).unwrap_or(i32::MAX)));
+        expand.lines(&asked.wanted, documents, &mut lines, rest)?;
+    }
     let first = lines.iter().take_while(|line| line.source == Source::Document).count();
     lines.splice(first..first, sentences(&mut hierarchy, &named));
     let mut all = Gathered { lines, left_out: [0; 2] };

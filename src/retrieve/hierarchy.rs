@@ -7,18 +7,19 @@ use crate::methods::breadth_first::named;
 use crate::methods::told::told;
 use crate::pg::encoding;
 use crate::retrieve::baselines;
+use crate::retrieve::phrases::{About, Phrases};
 use crate::retrieve::place::{Paths, SHORT, in_one_line};
 use crate::serve::answer;
 use crate::serve::asked::Reach;
 use crate::serve::labels::Labels;
 use crate::serve::plans::with_settings;
-use crate::serve::sentences::{each_sentence, write};
+use crate::serve::sentences::each_sentence;
 use crate::serve::sink::{Relative, Sink};
-use cftrag_core::{NameId, Names, Relation, Subject, Text};
+use cftrag_core::{NameId, Names, Relation, Subject};
 use cftrag_methods::retrieve::budget;
 use pgrx::{check_for_interrupts, pg_sys};
 use std::cmp::Reverse;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// The most relatives that a sentence names; of more it says the number.
 const MOST: usize = 100;
@@ -62,6 +63,7 @@ pub struct Hierarchy {
     pub sentences: Vec<Sentence>,
     names: Names,
     room: Room,
+    phrases: Phrases,
 }
 
 /// The names above an entity in a tree, from the nearest to another entity that is spoken of.
@@ -266,7 +268,13 @@ impl Hierarchy {
     }
 
     /// Writes the sentences, each with at most [`MOST`] relatives: those that matter before others.
-    pub fn write(&mut self, matters: &Matters<'_>) -> Fallible<()> {
+    pub fn write(&mut self, asked: Asked, matters: &Matters<'_>) -> Fallible<()> {
+        let written = || self.sentences.iter().filter(|sentence| !sentence.names.is_empty());
+        if written().next().is_none() {
+            return Ok(());
+        }
+        let trees: BTreeSet<&[u8]> = written().filter_map(|one| one.tree.map(|tree| self.names.get(tree))).collect(); // bounded: the sentences
+        self.phrases = Phrases::of(&AttachedTable::of(asked.function, asked.edges)?, &trees)?;
         for n in 0..self.sentences.len() {
             check_for_interrupts!();
             let sentence = &self.sentences[n];
@@ -334,21 +342,14 @@ impl Hierarchy {
 
     fn text(&self, sentence: &Sentence, names: &[Option<Named>], more: usize) -> Fallible<Vec<u8>> {
         let name = |id: NameId| self.names.get(id);
-        let subject = Subject {
-            entity: name(sentence.called).into(),
-            tree: sentence.names_tree.then(|| sentence.tree.map(|tree| name(tree).into())),
+        let about = About {
+            entity: name(sentence.called),
+            tree: sentence.tree.map(name),
+            names_tree: sentence.names_tree,
             relation: sentence.relation,
         };
-        let mut text = Text::default();
         let called = names.iter().map(|one| one.map_or(&b"..."[..], |one| name(one.called)));
-        write(&mut text, called, subject, names.len() + more > 1)?;
-        // A prompt has its own lines, whatever names have.
-        let mut text = in_one_line(text.as_bytes());
-        if more > 0 {
-            text.pop();
-            text.extend_from_slice(format!(" and {more} more.").as_bytes());
-        }
-        Ok(text)
+        self.phrases.sentence(&about, called, more)
     }
 
     /// The entities whose place the sentences say: those that they name, and those of which they say what is above them.

@@ -111,7 +111,7 @@ pub fn fit(
 }
 
 /// The tokens of what stands before a document's text.
-fn head(line: &Line) -> usize {
+pub fn head(line: &Line) -> usize {
     let all = [&line.place, &line.shown].into_iter().flatten();
     all.map(|text| budget::tokens(text)).sum()
 }
@@ -137,18 +137,22 @@ fn shorten_part(text: &mut Vec<u8>, tokens: usize, all: usize) -> bool {
 impl Line {
     /// Adds to the reason which documents have the same text.
     fn say_the_same(&mut self) {
-        /// Documents that are named.
-        const MOST: usize = 5;
         let Self { same, why, .. } = self;
-        if same.is_empty() {
-            return;
-        }
-        why.extend_from_slice(b", the same text as ");
-        why.extend_from_slice(&same[..same.len().min(MOST)].join(&b", "[..]));
-        if let more @ 1.. = same.len().saturating_sub(MOST) {
-            why.extend_from_slice(format!(" and {more} others").as_bytes());
+        if !same.is_empty() {
+            why.extend_from_slice(&[b", the same text as ", &listed(same)[..]].concat());
         }
     }
+}
+
+/// Ids of documents as a reason names them.
+pub fn listed(ids: &[Vec<u8>]) -> Vec<u8> {
+    /// Documents that are named.
+    const MOST: usize = 5;
+    let mut text = ids[..ids.len().min(MOST)].join(&b", "[..]);
+    if let more @ 1.. = ids.len().saturating_sub(MOST) {
+        text.extend_from_slice(format!(" and {more} other{}", if more == 1 { "" } else { "s" }).as_bytes());
+    }
+    text
 }
 
 /// When it is each sentence's turn: of each thing that the question names the first one, then its second ones, and so on.

@@ -4,6 +4,7 @@ use crate::error;
 use crate::error::Fallible;
 use crate::guc::Match;
 use crate::retrieve::documents::Wanted;
+use crate::retrieve::expand::Expand;
 use crate::retrieve::hierarchy;
 use crate::serve::asked::Reach;
 use pgrx::pg_sys;
@@ -58,6 +59,8 @@ pub struct Asked {
     pub documents: Option<pg_sys::Oid>,
     pub matching: Match,
     pub narrow: bool,
+    /// What is read beside the documents.
+    pub expand: Option<Expand>,
 }
 
 impl Asked {

@@ -381,6 +381,28 @@ fn mentions(mapping: &Mapping) -> String {
     mapping.mentions.as_ref().map_or("NULL::pg_catalog.int4".into(), |mentions| mentions.of_row("m"))
 }
 
+/// The statement for the documents about entities ($1 text[]), at most $2, for which the filter holds, which compares with $4: the number of the entity, id,
+/// body and tokens, in the order of their column, else of their ids. Errors: 55000 (they belong to no entities, but by their texts).
+pub fn in_order(of: &Documents, filter: Option<&str>) -> Fallible<String> {
+    let Documents { id, body, name, .. } = of;
+    let join = match (&of.entity, &of.mapping) {
+        (Some(entity), _) => format!(" JOIN {name} AS d ON {}", is_named(entity, "d")),
+        (None, Some(mapping)) if mapping.mentions.is_none() => join(of),
+        _ => return Err(error::documents_without_entities(&of.shown)),
+    };
+    let id_text = id.as_text(&id.of_row("d"));
+    let ids = if id.has_order() { id.of_row("d") } else { format!("{id_text} {C}") };
+    let order = of.sort.as_ref().map(|sort| format!("{}, ", sort.of_row("d"))).unwrap_or_default();
+    let body_text = body.as_text(&body.of_row("d"));
+    Ok(format!(
+        "SELECT n.n::pg_catalog.int4, {id_text}, {body_text}, {} FROM pg_catalog.unnest($1) WITH ORDINALITY AS n(name, n){join} \
+         WHERE true{}{} ORDER BY n.n, {order}{ids}, {body_text} {C} LIMIT $2",
+        tokens(&counted(of), &body_text),
+        has_text(of),
+        filter.map(|filter| format!(" AND {filter}")).unwrap_or_default(),
+    ))
+}
+
 /// Where the embeddings of entities are.
 #[derive(Clone, Copy)]
 pub enum Source<'s> {

@@ -80,6 +80,23 @@ pub fn write<'n>(
     Ok(())
 }
 
+/// Lists names, separated by commas, or by semicolons if there are several and one contains a comma.
+pub fn list<'n>(names: impl Iterator<Item = &'n [u8]> + Clone, out: &mut Bytes) -> Fallible<()> {
+    let done = Cell::new(0);
+    let names = names.inspect(|name| look_up(&done, name.len()));
+    let several = names.clone().nth(1).is_some();
+    let between = if several && names.clone().any(|name| name.contains(&b',')) { b"; " } else { b", " };
+    out.0.clear();
+    for (n, name) in names.enumerate() {
+        out.room(name.len() + between.len())?;
+        if n > 0 {
+            out.0.extend_from_slice(between);
+        }
+        out.0.extend_from_slice(name);
+    }
+    Ok(())
+}
+
 /// Divides an answer into sentences, in its order: each for the relatives of one entity, in one tree and direction, with its subject.
 pub fn each_sentence<'a>(
     rows: &'a [Relative<'a>],

@@ -29,7 +29,7 @@ for schema in public Cft; do
     exact a/src edges image
     exact a/src 'other."Parts of"' image "$parts"
     rows=$(sql a/src "SELECT count(*) FROM edges")
-    # The registration of documents with a mapping, embeddings, aliases and summaries. A dropped column changes the numbers of the columns after it.
+    # The registration of documents with a mapping, embeddings, aliases, phrases and summaries. A dropped column changes the numbers of the columns after it.
     sql a/src "CREATE TABLE other.\"Doc's\" (gone int, \"the id\" int, body text, e \"$schema\".vector(2)); CREATE TABLE other.about (gone int, who text, which int); CREATE TABLE named (gone int, name text, e \"$schema\".vector(2));
         ALTER TABLE other.\"Doc's\" DROP gone; ALTER TABLE other.about DROP gone; ALTER TABLE named DROP gone;
         INSERT INTO other.\"Doc's\" VALUES (1, 'one', '[1,0]'), (2, 'two', '[0,1]'); INSERT INTO other.about VALUES ('n3', 1), ('n4', 2); INSERT INTO named VALUES ('n3', '[1,1]');
@@ -42,6 +42,8 @@ for schema in public Cft; do
         INSERT INTO other.papers (id, who, body, e, meta) VALUES (7, 'n3', 'seven zebras', '[1,0]', '{\"a\": 1}'), (8, 'n3', 'eight', '[1,0]', '{\"a\": 2}');
         CREATE VIEW other.some AS SELECT * FROM other.papers WHERE \"$schema\".cft_under(who, 'n3', edges => 'edges');
         SELECT \"$schema\".cft_attach_documents('other.papers', entity => 'who', embedding => 'e', metadata => 'meta', search => 'words');
+        CREATE TABLE other.says (gone int, \"the tree\" text, above text, below text); ALTER TABLE other.says DROP gone; INSERT INTO other.says VALUES (NULL, '{entity} reports to {names}', '');
+        SELECT \"$schema\".cft_attach_phrases('other.says', 'the tree', 'above', 'below', 'edges');
         SELECT \"$schema\".cft_attach_documents('other.some', entity => 'who', embedding => 'e', metadata => 'meta')" >/dev/null
     documents() {  # documents DB: what is attached, and what a question finds with it
         sql "a/$1" "SELECT d, (SELECT string_agg(c::text, ' ') FROM \"$schema\".cft_chunks('n3', '[0,1]', 0, 0, 'edges', documents => 'other.\"Doc''s\"') AS c),
@@ -49,10 +51,11 @@ for schema in public Cft; do
             (SELECT string_agg(m::text, ' ') FROM \"$schema\".cft_entities('Does nobody ask the Boss of n4?', 'edges') AS m),
             (SELECT s.summaries || ' ' || s.entity || ' ' || s.summary FROM cftrag_internal.cft_summaries_of('edges') AS s), (SELECT count(*) FROM pg_trigger WHERE tgname LIKE 'cftrag_rollup_%'),
             (SELECT string_agg(n::text, ' ') FROM \"$schema\".cft_nearest_documents('[1,0]', 5, 'edges', '{n3}', 'other.some', '{\"a\": 1}') AS n),
+            (SELECT string_agg(r.text, ' ') FROM \"$schema\".cft_retrieve('n4', NULL, edges => 'edges', documents => 'other.papers') AS r WHERE r.source = 'hierarchy'),
             (SELECT string_agg(r.document_id, ' ') FROM \"$schema\".cft_retrieve('zebras', NULL, mode => 'hybrid', edges => 'edges', documents => 'other.papers') AS r) FROM cftrag_internal.cft_attached_documents('other.\"Doc''s\"') AS d"
     }
     attached=$(documents src)
-    like "documents" "$attached" '*Doc*the id*about*who*which*self*one*n3*n3*the Boss*the boss*n4*sum*who says*7*7,n3*seven zebras*7'
+    like "documents" "$attached" '*Doc*the id*about*who*which*self*one*n3*n3*the Boss*the boss*n4*sum*who says*7*7,n3*seven zebras*n4 reports to *7'
 
     sql a "CREATE DATABASE plain TEMPLATE template0"
     dump -f "$out/plain.sql"

@@ -277,7 +277,7 @@ BEGIN
         RAISE EXCEPTION '"relation" must not be null' USING ERRCODE = 'null_value_not_allowed';
     END IF;
     FOREACH registration IN ARRAY ARRAY['cftrag_internal.cft_documents()', 'cftrag_internal.cft_document_entities()',
-                                        'cftrag_internal.cft_entity_embeddings()', 'cftrag_internal.cft_word_classes()', 'cftrag_internal.cft_summaries()']::regprocedure[] LOOP
+                                        'cftrag_internal.cft_entity_embeddings()', 'cftrag_internal.cft_word_classes()', 'cftrag_internal.cft_phrases()', 'cftrag_internal.cft_summaries()']::regprocedure[] LOOP
         CONTINUE WHEN NOT EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = relation AND t.tgfoid = registration);
         had := true;
         CASE registration

@@ -20,6 +20,8 @@ INSERT INTO data.names VALUES ('leaf', '[1,0]'), ('root', '[0,1]');
 CREATE TABLE data.akas (alias text, entity text);
 INSERT INTO data.akas VALUES ('blade', 'leaf');
 CREATE TABLE data.labels (entity text, label text);
+CREATE TABLE data.phrases (tree text, up text, down text, up_several text, down_several text, more text);
+INSERT INTO data.phrases VALUES (NULL, '{entity} is in {names}.', '{names}: {entity}.', NULL, '', 'and {count}');
 CREATE TABLE data.words (word text, class text);
 INSERT INTO data.words VALUES ('blade', 'l'), ('leaf', 'l');
 CREATE TABLE data.sums (entity text, summary text);
@@ -39,6 +41,7 @@ public.cft_attach_embeddings('data.names'::regclass, 'entity'::name, 'embedding'
 public.cft_attach_aliases('data.akas'::regclass, 'alias'::name, 'entity'::name, 'data.edges'::regclass, NULL::text)
 public.cft_attach_labels('data.labels'::regclass, 'entity'::name, 'label'::name, 'data.edges'::regclass, NULL::text, NULL::text[], NULL::name)
 public.cft_attach_words('data.words'::regclass, 'word'::name, 'class'::name, 'data.edges'::regclass)
+public.cft_attach_phrases('data.phrases'::regclass, 'tree'::name, 'up'::name, 'down'::name, 'data.edges'::regclass, 'up_several'::name, 'down_several'::name, 'more'::name)
 public.cft_context('leaf'::text, 3::int, 1::int, 'data.edges'::regclass, NULL::text[])
 public.cft_context('{leaf,root}'::text[], 3::int, 1::int, 'data.edges'::regclass, NULL::text[])
 public.cft_context_text('leaf'::text, 3::int, 1::int, 'data.edges'::regclass, NULL::text[], NULL::text)
@@ -51,14 +54,14 @@ public.cft_entities('The blade is left of the root.'::text, 'data.edges'::regcla
 public.cft_entities('The blade is left of the root.'::text, 'data.edges'::regclass, NULL::text[], '{root}'::text[], false::boolean, NULL::text, false::boolean)
 public.cft_linked('1'::text, 'data.docs'::regclass)
 public.cft_documents('leaf'::text, 'data.docs'::regclass)
-public.cft_retrieve('Where is the leaf?'::text, '[1,0]'::public.vector, 1::int, 2::int, 3::int, 1::int, 60::int, 'cft'::text, 'data.edges'::regclass, NULL::text[], NULL::text[], 'data.docs'::regclass, NULL::jsonb, NULL::text, true::boolean)
-public.cft_retrieve('Where is the leaf?'::text, '[1,0]'::public.vector, 1::int, 2::int, 3::int, 1::int, 60::int, 'cft'::text, 'data.edges'::regclass, NULL::text[], '{root}'::text[], 'data.docs'::regclass, NULL::jsonb, NULL::text, true::boolean)
-public.cft_retrieve('Where is the leaf?'::text, '[1,0]'::public.vector, 1::int, 2::int, 3::int, 1::int, 60::int, 'text'::text, 'data.edges'::regclass, NULL::text[], NULL::text[], 'data.docs'::regclass, NULL::jsonb, NULL::text, true::boolean)
-public.cft_retrieve('Where is the leaf?'::text, '[1,0]'::public.vector, 1::int, 2::int, 3::int, 1::int, 60::int, 'naive'::text, 'data.edges'::regclass, NULL::text[], NULL::text[], 'data.docs'::regclass, NULL::jsonb, NULL::text, true::boolean)
-public.cft_retrieve('Where is the leaf?'::text, '[1,0]'::public.vector, 1::int, 2::int, 3::int, 1::int, 60::int, 'ann_tree'::text, 'data.edges'::regclass, NULL::text[], NULL::text[], 'data.docs'::regclass, NULL::jsonb, NULL::text, true::boolean)
-public.cft_retrieve('Where is the leaf?'::text, '[1,0]'::public.vector, 1::int, 2::int, 3::int, 1::int, 10::int, 'ann_graph'::text, 'data.edges'::regclass, NULL::text[], NULL::text[], 'data.docs'::regclass, NULL::jsonb, NULL::text, true::boolean)
-public.cft_prompt('Where is the leaf?'::text, '[1,0]'::public.vector, 1::int, 2::int, 3::int, 1::int, 60::int, 'cft'::text, 'data.edges'::regclass, NULL::text[], NULL::text[], 'data.docs'::regclass, NULL::text, NULL::jsonb, NULL::text, true::boolean, NULL::text)
-public.cft_prompt('Where is the leaf?'::text, '[1,0]'::public.vector, 1::int, 2::int, 3::int, 1::int, 60::int, 'cft'::text, 'data.edges'::regclass, NULL::text[], NULL::text[], 'data.docs'::regclass, '{question}'::text, NULL::jsonb, NULL::text, true::boolean, NULL::text)
+public.cft_retrieve('Where is the leaf?'::text, '[1,0]'::public.vector, 1::int, 2::int, 3::int, 1::int, 60::int, 'cft'::text, 'data.edges'::regclass, NULL::text[], NULL::text[], 'data.docs'::regclass, NULL::jsonb, NULL::text, true::boolean, NULL::text)
+public.cft_retrieve('Where is the leaf?'::text, '[1,0]'::public.vector, 1::int, 2::int, 3::int, 1::int, 60::int, 'cft'::text, 'data.edges'::regclass, NULL::text[], '{root}'::text[], 'data.docs'::regclass, NULL::jsonb, NULL::text, true::boolean, NULL::text)
+public.cft_retrieve('Where is the leaf?'::text, '[1,0]'::public.vector, 1::int, 2::int, 3::int, 1::int, 60::int, 'text'::text, 'data.edges'::regclass, NULL::text[], NULL::text[], 'data.docs'::regclass, NULL::jsonb, NULL::text, true::boolean, NULL::text)
+public.cft_retrieve('Where is the leaf?'::text, '[1,0]'::public.vector, 1::int, 2::int, 3::int, 1::int, 60::int, 'naive'::text, 'data.edges'::regclass, NULL::text[], NULL::text[], 'data.docs'::regclass, NULL::jsonb, NULL::text, true::boolean, NULL::text)
+public.cft_retrieve('Where is the leaf?'::text, '[1,0]'::public.vector, 1::int, 2::int, 3::int, 1::int, 60::int, 'ann_tree'::text, 'data.edges'::regclass, NULL::text[], NULL::text[], 'data.docs'::regclass, NULL::jsonb, NULL::text, true::boolean, NULL::text)
+public.cft_retrieve('Where is the leaf?'::text, '[1,0]'::public.vector, 1::int, 2::int, 3::int, 1::int, 10::int, 'ann_graph'::text, 'data.edges'::regclass, NULL::text[], NULL::text[], 'data.docs'::regclass, NULL::jsonb, NULL::text, true::boolean, NULL::text)
+public.cft_prompt('Where is the leaf?'::text, '[1,0]'::public.vector, 1::int, 2::int, 3::int, 1::int, 60::int, 'cft'::text, 'data.edges'::regclass, NULL::text[], NULL::text[], 'data.docs'::regclass, NULL::text, NULL::jsonb, NULL::text, true::boolean, NULL::text, NULL::text)
+public.cft_prompt('Where is the leaf?'::text, '[1,0]'::public.vector, 1::int, 2::int, 3::int, 1::int, 60::int, 'cft'::text, 'data.edges'::regclass, NULL::text[], NULL::text[], 'data.docs'::regclass, '{question}'::text, NULL::jsonb, NULL::text, true::boolean, NULL::text, NULL::text)
 public.cft_chunks('leaf'::text, '[1,0]'::public.vector, 3::int, 1::int, 'data.edges'::regclass, NULL::text[], 'data.docs'::regclass)
 public.cft_chunks('{leaf}'::text[], NULL::public.vector, 3::int, 1::int, 'data.edges'::regclass, NULL::text[], 'data.docs'::regclass)
 public.cft_nearest_documents('[1,0]'::public.vector, 1::int, 'data.edges'::regclass, NULL::text[], 'data.docs'::regclass, NULL::jsonb)

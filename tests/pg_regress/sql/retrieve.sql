@@ -55,15 +55,18 @@ CREATE FUNCTION plain_way(entity text, tree text, above text) RETURNS text[] LAN
     WITH RECURSIVE c AS MATERIALIZED (SELECT relative, via FROM cft_context($1, 64, 0) AS c WHERE c.tree IS NOT DISTINCT FROM $2),
          w(name, n) AS (SELECT above, 0 UNION ALL SELECT c.via, w.n + 1 FROM w JOIN c ON c.relative = w.name WHERE c.via <> $1)
     SELECT array_agg(w.name ORDER BY w.n DESC) FROM w $$;
+-- The short words of a sentence that is in the paper's, as far as the name of its entity.
+CREATE FUNCTION plain_start(text text) RETURNS text LANGUAGE sql AS $$
+    SELECT replace(replace(replace(replace(regexp_replace(regexp_replace(text, ' (is|are): .*', ''), 'relationships of', 'relationship of'),
+        'The upward hierarchical relationship of', 'Above'), 'the upward hierarchical relationship of', 'above'),
+        'The downward hierarchical relationship of', 'Below'), 'the downward hierarchical relationship of', 'below') $$;
 -- A sentence with those of its names that matter most, and how many it leaves out; NULL without a name.
 CREATE FUNCTION plain_sentence(start text, list text[], is_below boolean, wanted int, matters text[], question text) RETURNS text LANGUAGE sql AS $$
     WITH u AS (SELECT u.name, u.n, row_number() OVER (ORDER BY CASE WHEN is_below THEN (u.name = ANY (matters))::int + (SELECT count(*) FROM unnest(regexp_split_to_array(lower(u.name), '\W+')) AS w
                           WHERE w <> '' AND w = ANY (regexp_split_to_array(lower(question), '\W+'))) END DESC NULLS LAST, u.n) AS place FROM unnest(list) WITH ORDINALITY AS u(name, n)),
          l AS (SELECT *, max(n) FILTER (WHERE name <> '...') OVER () AS last FROM u WHERE place <= wanted),
          s AS (SELECT * FROM l WHERE n <= last)
-    SELECT CASE cardinality(list) WHEN 1 THEN replace(start, 'relationships', 'relationship') ELSE start END
-           || CASE cardinality(list) WHEN 1 THEN ' is: ' ELSE ' are: ' END
-           || (SELECT string_agg(name, CASE WHEN (SELECT bool_or(name LIKE '%,%') FROM s) THEN '; ' ELSE ', ' END ORDER BY n) FROM s)
+    SELECT start || ': ' || (SELECT string_agg(name, CASE WHEN (SELECT bool_or(name LIKE '%,%') FROM s) THEN '; ' ELSE ', ' END ORDER BY n) FROM s)
            || CASE left_out WHEN 0 THEN '.' ELSE ' and ' || left_out || ' more.' END
       FROM (SELECT cardinality(array_remove(list, '...')) - count(*) AS left_out FROM s WHERE name <> '...') AS z $$;
 CREATE FUNCTION plain_tokens(text text) RETURNS int LANGUAGE sql AS 'SELECT (octet_length(text) + 3) / 4';
@@ -116,7 +119,7 @@ BEGIN
                 END LOOP;
             END IF;
             INSERT INTO line (source, entity, rank, start, list, is_below)
-                VALUES ('hierarchy', r.entity, 1 + (SELECT count(*) FROM line AS l WHERE l.source = 'hierarchy'), replace(regexp_replace(r.text, ' (is|are): .*', ''), 'relationship of', 'relationships of'), list, r.relation = 'descendant');
+                VALUES ('hierarchy', r.entity, 1 + (SELECT count(*) FROM line AS l WHERE l.source = 'hierarchy'), plain_start(r.text), list, r.relation = 'descendant');
         END;
     END LOOP;
     UPDATE line AS l SET body = plain_sentence(l.start, l.list, l.is_below, 100, (SELECT array_agg(d.entity) FROM line AS d WHERE d.source <> 'hierarchy'), question) WHERE l.source = 'hierarchy';
@@ -357,5 +360,5 @@ RESET search_path;
 RESET ROLE;
 DROP SCHEMA trap CASCADE;
 DROP TABLE tie, paper, kept;
-DROP FUNCTION plain_on, plain_way, plain_sentence, plain_tokens, plain_beginning, plain_retrieve, same, prompts, meanwhile;
+DROP FUNCTION plain_on, plain_way, plain_start, plain_sentence, plain_tokens, plain_beginning, plain_retrieve, same, prompts, meanwhile;
 DROP ROLE regress_cft_asker;

@@ -57,9 +57,9 @@ pub fn unless_first<'p>(name: &'p [u8], text: &[u8]) -> &'p [u8] {
     if is_first { b"" } else { name }
 }
 
-/// What is said of so many documents and sentences that do not fit; None of none.
+/// What is said of so many documents and sentences that do not fit, one at least.
 #[must_use]
-pub fn left_out([documents, sentences]: [usize; 2], budget: i32) -> Option<String> {
+pub fn left_out([documents, sentences]: [usize; 2], budget: i32) -> String {
     let count = |count: usize, one: &str| {
         (count > 0).then(|| format!("{count} more {one}{}", if count == 1 { "" } else { "s" }))
     };
@@ -68,7 +68,7 @@ pub fn left_out([documents, sentences]: [usize; 2], budget: i32) -> Option<Strin
         .flatten()
         .collect();
     let are = if documents + sentences == 1 { "does" } else { "do" };
-    (!all.is_empty()).then(|| format!("({} {are} not fit {budget} tokens.)", all.join(" and ")))
+    format!("({} {are} not fit {budget} tokens.)", all.join(" and "))
 }
 
 /// A document as a prompt shows it, in pieces: "[1] Handbook > Leave (updated: 2026-01-31): the text". `path` and `columns` may be empty.
