@@ -59,6 +59,17 @@ pub fn no_filter_operator(name: &str, known: &str) -> ErrorReport {
         .set_hint(format!("The operators are {known}."))
 }
 
+/// A filter that compares a column with an object or an array.
+pub fn filter_of_object(column: &str) -> ErrorReport {
+    report(
+        Code::ERRCODE_INVALID_PARAMETER_VALUE,
+        format!("\"filter\" compares column \"{column}\" with no single value"),
+    )
+    .set_hint(
+        "Operators begin with $, for example {\"price\": {\"$lt\": 60}}; one of several values is {\"$in\": [1, 2]}.",
+    )
+}
+
 pub fn filter_operator_takes(name: &str, what: &str) -> ErrorReport {
     report(Code::ERRCODE_INVALID_PARAMETER_VALUE, format!("\"{name}\" in \"filter\" must be {what}"))
 }

@@ -22,10 +22,10 @@ use pgrx::prelude::*;
 const MOST_COLUMNS: usize = pg_sys::MaxHeapAttributeNumber as usize + 1;
 
 /// `cft_attach_documents(documents regclass, id name, body name, embedding name, entity name, tokens name, mapping regclass, mapping_entity name,
-/// mapping_document name, metadata name, search name, columns text[], sort name, show text[]) -> void`
+/// mapping_document name, metadata name, search name, columns text[], sort name, show text[], link boolean, match text, edges regclass, tree name) -> void`
 ///
 /// Registers the columns of a table of documents, and those of its mapping to entities. Idempotent; replaces what was registered before. Errors: 22004
-/// (no table or column), 22023 (an entity and a mapping), 42701 (a column twice), 42P01 (no such table), 42501 (not the owner), 42P16 (a temporary
+/// (no table or column), 22023 (an entity and a mapping, or a mapping and links), 42701 (a column twice), 42P01 (no such table), 42501 (not the owner), 42P16 (a temporary
 /// mapping), 42809 (no table), 42703 (no such column), 42804 (a column's type), 42883 (documents and mapping cannot be compared). A NOTICE says that no
 /// index serves searches of many documents.
 #[pg_extern(sql = false)]

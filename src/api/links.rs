@@ -7,7 +7,7 @@ use crate::capture::linked;
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::documents::Documents;
 use crate::catalog::edges_table::EdgesTable;
-use crate::catalog::privileges::{is_readable, require_owner};
+use crate::catalog::privileges::{has_policies, is_readable, require_owner};
 use crate::catalog::registration::Functions;
 use crate::catalog::trust;
 use crate::error;
@@ -102,10 +102,7 @@ fn cft_is_visible(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<bool> {
     if !is_readable(edges) {
         return Ok(false);
     }
-    // SAFETY: catalog lookups; a table that is gone has no policies.
-    if unsafe { pg_sys::check_enable_rls(edges, pg_sys::InvalidOid, true) }
-        != pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32
-    {
+    if !has_policies(edges) {
         return Ok(true);
     }
     match AttachedTable::of(call.function(), Some(edges)) {

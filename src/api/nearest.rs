@@ -94,7 +94,15 @@ fn cft_search_statement(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<Vec
     let by = call.text(1).unwrap_or_default();
     let filter = call.arg(3).map(|filter| Condition::of(filter, &of, OF_SEARCHES)).transpose()?;
     let filter = filter.as_ref().map(|filter| filter.sql.as_str());
-    let search = Search { by: By::Nearest, k: 5, within: call.is_true(2), filter, how: How::First, shows: false };
+    let search = Search {
+        by: By::Nearest,
+        k: 5,
+        within: call.is_true(2),
+        filter,
+        how: How::First,
+        shows: false,
+        one_by_one: false,
+    };
     let sql = match by {
         b"nearest" => search.statement(&of),
         b"nearest with ties" => Search { how: How::Ties, ..search }.statement(&of),

@@ -66,9 +66,7 @@ fn shown(table: pg_sys::Oid, functions: Functions) -> bool {
     if reads_all_statistics() {
         return true;
     }
-    // SAFETY: catalog lookups by OID.
-    let policies = unsafe { pg_sys::check_enable_rls(table, pg_sys::InvalidOid, true) };
-    if policies == pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32 || !privileges::is_readable(table) {
+    if privileges::has_policies(table) || !privileges::is_readable(table) {
         return false;
     }
     let Some(registration) = registration::read(table, std::ptr::null_mut(), functions) else {

@@ -95,6 +95,8 @@ pub struct Mapping {
     pub document: DocumentColumn,
     /// How often a document mentions the entity: of a table that cftrag fills (cft_attach_documents: link).
     pub mentions: Option<DocumentColumn>,
+    /// Where the first one begins.
+    pub start: Option<DocumentColumn>,
 }
 
 /// How documents are linked to the entities that they mention (retrieve/links.rs).
@@ -335,6 +337,7 @@ fn read(oid: pg_sys::Oid, functions: Functions) -> Fallible<Documents> {
             entity: column("entity")?,
             document: column("document")?,
             mentions: column("mentions"),
+            start: column("start"),
         })
     });
     // SAFETY: an open relation.

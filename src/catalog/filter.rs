@@ -85,7 +85,13 @@ impl Condition {
                 format!("{} OPERATOR(pg_catalog.@>) {value}::pg_catalog.jsonb", metadata(of)?)
             }
             Filter::Compare(field, operator, values) => match column(of, field) {
-                Some(column) => self.of_column(column, *operator, values),
+                Some(column) => {
+                    let is_other = values.iter().any(|value| value.kind() == Kind::Other);
+                    if is_other && column.base != pg_sys::JSONBOID {
+                        return Err(error::filter_of_object(field));
+                    }
+                    self.of_column(column, *operator, values)
+                }
                 None => self.of_key(&metadata(of)?, field, *operator, values),
             },
         })

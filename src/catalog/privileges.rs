@@ -36,6 +36,13 @@ pub fn require_readable(table: pg_sys::Oid) {
     }
 }
 
+/// Whether policies say which rows of a table the caller sees.
+pub fn has_policies(table: pg_sys::Oid) -> bool {
+    // SAFETY: catalog lookups; a table that is gone has none.
+    let policies = unsafe { pg_sys::check_enable_rls(table, pg_sys::InvalidOid, true) };
+    policies == pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32
+}
+
 /// Whether the caller may take a SHARE lock on the table: what LOCK TABLE ... IN SHARE MODE asks for.
 pub fn may_lock(table: pg_sys::Oid) -> bool {
     let any = pg_sys::ACL_UPDATE | pg_sys::ACL_DELETE | pg_sys::ACL_TRUNCATE;

@@ -48,8 +48,10 @@ pub struct Sentence {
     /// Whether the sentence names the tree.
     names_tree: bool,
     relation: Relation,
-    /// What it calls its entity.
-    called: NameId,
+    /// What it calls its entity, and with what stands behind its name.
+    called: [NameId; 2],
+    /// Whether it is the first one about its entity, which says what stands behind its name.
+    is_first: bool,
     /// None: some are left out in between.
     names: Vec<Option<Named>>,
     /// Relatives that it does not name.
@@ -121,7 +123,8 @@ impl Hierarchy {
 
     fn add(&mut self, of: usize, rows: &[Relative<'_>], subject: Subject<'_>, behind: &[u8]) -> Fallible<()> {
         let tree = rows[0].tree.map(|tree| self.id(tree)).transpose()?;
-        let called = self.id(&[rows[0].entity_called(), behind].concat())?;
+        let called = rows[0].entity_called();
+        let called = [self.id(called)?, self.id(&[called, behind].concat())?];
         let mut names = list(rows.len().min(KEPT), &mut self.room)?;
         for row in rows.iter().take(KEPT) {
             names.push(Some(Named { name: self.id(row.name)?, called: self.id(row.called())? }));
@@ -133,6 +136,7 @@ impl Hierarchy {
             names_tree: subject.tree.is_some(),
             relation: subject.relation,
             called,
+            is_first: true,
             names,
             more: rows.len() - rows.len().min(KEPT),
             text: Vec::new(),
@@ -168,7 +172,8 @@ impl Hierarchy {
                 tree: None,
                 names_tree: false,
                 relation: Relation::Descendant,
-                called,
+                called: [called; 2],
+                is_first: true,
                 names: Vec::new(),
                 more: 0,
                 text,
@@ -277,6 +282,7 @@ impl Hierarchy {
         self.phrases = Phrases::of(&AttachedTable::of(asked.function, asked.edges)?, &trees)?;
         for n in 0..self.sentences.len() {
             check_for_interrupts!();
+            self.sentences[n].is_first = n == 0 || self.sentences[n - 1].of != self.sentences[n].of;
             let sentence = &self.sentences[n];
             if sentence.names.is_empty() {
                 continue;
@@ -343,7 +349,7 @@ impl Hierarchy {
     fn text(&self, sentence: &Sentence, names: &[Option<Named>], more: usize) -> Fallible<Vec<u8>> {
         let name = |id: NameId| self.names.get(id);
         let about = About {
-            entity: name(sentence.called),
+            entity: name(sentence.called[usize::from(sentence.is_first)]),
             tree: sentence.tree.map(name),
             names_tree: sentence.names_tree,
             relation: sentence.relation,

@@ -67,9 +67,14 @@ pub fn fit(
     lines.iter_mut().for_each(Line::say_the_same);
     let Some(budget) = budget else { return Ok(()) };
     let turns = turns(hierarchy, named);
+    // Chunks come after the documents that were found.
     let item = |(n, line): (usize, &Line)| Item {
         source: line.source,
-        turn: n.checked_sub(first).and_then(|n| turns.get(n)).map_or(line.rank as u32, |turn| *turn),
+        turn: match line.source {
+            Source::Hierarchy => turns[n - first],
+            Source::Document => line.rank as u32,
+            Source::Chunk => line.rank as u32 + first as u32,
+        },
         tokens: line.tokens as usize + head(line),
         head: head(line),
     };

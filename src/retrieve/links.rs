@@ -1,8 +1,8 @@
 //! Links: which entities documents mention, by the rules of cft_entities, kept in a table beside the documents.
 //!
-//!   SELECT d.id, e.entity, count(*) FROM documents d, cft_entities(d.body, match => 'inflected', narrow => true) e GROUP BY 1, 2
+//!   SELECT d.id, e.entity, count(*), min(e.start) FROM documents d, cft_entities(d.body, match => 'inflected', narrow => true) e GROUP BY 1, 2
 //!
-//! and, if the documents have a column of entities, a row for each value of it, with 0 mentions unless the text has it too: whoever asks what documents are
+//! and, if the documents have a column of entities, a row for each value of it, with 0 mentions and start 0 unless the text has it too: whoever asks what documents are
 //! about asks this table alone. Triggers after each statement keep it true of the documents; a background worker, of the names (link_worker.rs). The table is
 //! an ordinary one of the documents' owner, by whose rights it is written, as a foreign key's checks are; others read rows of it by a policy: those of documents
 //! that they can read, about entities that they can see.
@@ -92,7 +92,8 @@ impl NewLinks {
         let name = std::ffi::CString::new(encoding::encode(&name)).unwrap_or_default();
         // SAFETY: a system cache lookup; 0 where there is none, which is no table to register.
         let oid = unsafe { pg_sys::get_relname_relid(name.as_ptr(), table.schema()) };
-        let columns = ["document", "entity", "mentions"].map(|column| (column.to_string(), column.to_string()));
+        let columns =
+            ["document", "entity", "mentions", "start"].map(|column| (column.to_string(), column.to_string()));
         register::set(oid, Some(of.oid), Kind::Mapping.function(functions), &columns, functions)?;
         let Some(of) = Documents::of(functions, Some(of.oid), true)? else { return Ok(()) };
         let fill = || Links::of(&of).map_or(Ok(0), |links| links.each_part(Links::fill));
@@ -115,11 +116,11 @@ impl NewLinks {
         let comment = literal(&format!("entities that the documents of {} mention; cftrag fills it", of.shown));
         for command in [
             format!(
-                "CREATE TABLE {links} AS SELECT d.{id} AS document, NULL::text COLLATE \"C\" AS entity, NULL::integer AS mentions FROM {} AS d WITH NO DATA",
+                "CREATE TABLE {links} AS SELECT d.{id} AS document, NULL::text COLLATE \"C\" AS entity, NULL::integer AS mentions, NULL::integer AS start FROM {} AS d WITH NO DATA",
                 of.name
             ),
             format!(
-                "ALTER TABLE {links} ALTER entity SET NOT NULL, ALTER mentions SET NOT NULL, ENABLE ROW LEVEL SECURITY"
+                "ALTER TABLE {links} ALTER entity SET NOT NULL, ALTER mentions SET NOT NULL, ALTER start SET NOT NULL, ENABLE ROW LEVEL SECURITY"
             ),
             format!(
                 "CREATE POLICY cftrag_links ON {links} FOR SELECT USING (EXISTS (SELECT FROM {} AS d WHERE d.{id} = document) \
@@ -235,7 +236,7 @@ impl<'d> Links<'d> {
     /// Adds the links of the documents after that id, which have none yet.
     fn fill(&self, after: Option<&[u8]>) -> Part {
         let sql = format!(
-            "WITH p AS MATERIALIZED ({part}), i AS (INSERT INTO {table} (document, entity, mentions) {mentioned}) \
+            "WITH p AS MATERIALIZED ({part}), i AS (INSERT INTO {table} (document, entity, mentions, start) {mentioned}) \
              SELECT (SELECT {id}::text FROM p AS d ORDER BY {id} OFFSET {AT_ONCE} - 1), (SELECT count(*) FROM p), NULL::text[]",
             part = self.part(after.is_some()),
             table = self.table,
@@ -250,7 +251,7 @@ impl<'d> Links<'d> {
         let (table, name, id) = (self.table, &self.of.name, self.of.id.of_row("d"));
         let wrong = format!(
             "WITH p AS MATERIALIZED ({part}), n AS MATERIALIZED ({mentioned}), \
-             l AS MATERIALIZED (SELECT l.document, l.entity, l.mentions FROM {table} AS l WHERE l.document IN (SELECT {id} FROM p AS d)), \
+             l AS MATERIALIZED (SELECT l.document, l.entity, l.mentions, l.start FROM {table} AS l WHERE l.document IN (SELECT {id} FROM p AS d)), \
              w AS (SELECT a.document FROM (TABLE n EXCEPT TABLE l) AS a UNION SELECT b.document FROM (TABLE l EXCEPT TABLE n) AS b) \
              SELECT (SELECT {id}::text FROM p AS d ORDER BY {id} OFFSET {AT_ONCE} - 1), (SELECT count(*) FROM w), (SELECT array_agg(w.document::text) FROM w)",
             part = self.part(after.is_some()),
@@ -311,17 +312,17 @@ impl<'d> Links<'d> {
         format!("SELECT {} FROM {name} AS d WHERE {after} ORDER BY {id} LIMIT {AT_ONCE}", columns.join(", "))
     }
 
-    /// The statement for the links of the documents of a source: document, entity, mentions.
+    /// The statement for the links of the documents of a source: document, entity, mentions, start.
     fn mentioned(&self, source: &str) -> String {
         let Documents { id, body, entity, .. } = self.of;
         let tree = self.linked.tree.as_ref();
         let trees = tree.map_or("NULL".into(), |tree| format!("ARRAY[{}]", tree.as_text(&tree.of_row("d"))));
         let own = entity.as_ref().map(|entity| entity.as_text(&entity.of_row("d")));
-        let own = own.map(|own| format!(" UNION ALL SELECT {own} COLLATE \"C\", 0 WHERE {own} IS NOT NULL"));
+        let own = own.map(|own| format!(" UNION ALL SELECT {own} COLLATE \"C\", 0, 0 WHERE {own} IS NOT NULL"));
         format!(
-            "SELECT {id} AS document, e.entity, e.mentions FROM {source} AS d CROSS JOIN LATERAL (\
-             SELECT x.entity, max(x.mentions) AS mentions FROM (\
-             SELECT m.entity COLLATE \"C\" AS entity, count(*)::integer AS mentions \
+            "SELECT {id} AS document, e.entity, e.mentions, e.start FROM {source} AS d CROSS JOIN LATERAL (\
+             SELECT x.entity, max(x.mentions) AS mentions, max(x.start) AS start FROM (\
+             SELECT m.entity COLLATE \"C\" AS entity, count(*)::integer AS mentions, min(m.start) AS start \
              FROM cftrag_internal.cft_entities({body}, '{edges}'::regclass, {trees}, NULL, false, '{matching}', true) AS m GROUP BY 1{own}) AS x GROUP BY 1) AS e",
             id = id.of_row("d"),
             body = body.as_text(&body.of_row("d")),
@@ -334,8 +335,8 @@ impl<'d> Links<'d> {
     /// The statement that writes the links of the documents of a source for which a condition holds.
     fn insert(&self, source: &str, condition: &str) -> String {
         format!(
-            "INSERT INTO {} (document, entity, mentions) {} WHERE {} IS NOT NULL AND {condition} \
-             ON CONFLICT (document, entity) DO UPDATE SET mentions = EXCLUDED.mentions",
+            "INSERT INTO {} (document, entity, mentions, start) {} WHERE {} IS NOT NULL AND {condition} \
+             ON CONFLICT (document, entity) DO UPDATE SET mentions = EXCLUDED.mentions, start = EXCLUDED.start",
             self.table,
             self.mentioned(source),
             self.of.id.of_row("d"),

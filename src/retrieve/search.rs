@@ -32,6 +32,8 @@ pub struct Search<'s> {
     pub how: How,
     /// Whether the columns are returned that a prompt shows beside the text.
     pub shows: bool,
+    /// Whether each document is asked for its rows of the mapping, rather than these found first: many are within.
+    pub one_by_one: bool,
 }
 
 /// How a search of the nearest goes about it.
@@ -113,12 +115,10 @@ impl Search<'_> {
             None => own,
             Some(mapping) => {
                 let entity = mapping.entity.as_text(&mapping.entity.of_row("m"));
-                // Links have a document's own entity, too: it comes first, then the one that it mentions most.
-                let first = mapping.mentions.as_ref().map(|mentions| {
-                    format!(
-                        "{entity} {C} OPERATOR(pg_catalog.=) {own} DESC NULLS LAST, {} DESC, ",
-                        mentions.of_row("m")
-                    )
+                // Links have a document's own entity, too: it comes first, then the one that it mentions most, then first.
+                let first = mapping.mentions.as_ref().zip(mapping.start.as_ref()).map(|(mentions, start)| {
+                    let (mentions, start) = (mentions.of_row("m"), start.of_row("m"));
+                    format!("{entity} {C} OPERATOR(pg_catalog.=) {own} DESC NULLS LAST, {mentions} DESC, {start}, ")
                 });
                 format!(
                     "(SELECT {entity} FROM {} AS m WHERE {}{of_mapping}{} ORDER BY {}{entity} {C} LIMIT 1)",
@@ -179,7 +179,11 @@ impl Search<'_> {
                 (Some(mapping), _) => {
                     of_mapping = format!(" AND {}", is_within(&mapping.entity, "m"));
                     let same = same(of, mapping, &of.id.of_row("d"));
-                    those += &format!(" AND EXISTS (SELECT FROM {} AS m WHERE {same}{of_mapping})", mapping.name);
+                    those += &format!(
+                        " AND EXISTS (SELECT FROM {} AS m WHERE {same}{of_mapping}{})",
+                        mapping.name,
+                        if self.one_by_one { " OFFSET 0" } else { "" }
+                    );
                 }
                 (None, Some(entity)) => those += &format!(" AND {}", is_within(entity, "d")),
                 (None, None) => {}
@@ -342,6 +346,8 @@ pub fn entities_of(of: &Documents) -> Fallible<String> {
         format!("cftrag_internal.cft_label(e.entity, '{}'::pg_catalog.regclass)", u32::from(linked.edges))
     };
     let label = of.linked.as_ref().map_or("NULL::pg_catalog.text".into(), label);
+    let start = of.mapping.as_ref().and_then(|mapping| mapping.start.as_ref());
+    let start = start.map_or("NULL::pg_catalog.int4".into(), |start| start.of_row("m"));
     let (from, entity, mentions) = match (&of.mapping, &of.entity) {
         (Some(mapping), _) => (
             format!(" JOIN {} AS m ON {}", mapping.name, same(of, mapping, &of.id.of_row("d"))),
@@ -355,8 +361,8 @@ pub fn entities_of(of: &Documents) -> Fallible<String> {
     };
     Ok(format!(
         "SELECT e.entity, {label}, e.mentions FROM (\
-         SELECT {entity} AS entity, pg_catalog.max({mentions}) AS mentions FROM (SELECT $1 {C} AS name) AS n JOIN {} AS d ON {}{from} \
-         WHERE {entity} IS NOT NULL{} GROUP BY 1) AS e ORDER BY e.mentions DESC NULLS LAST, e.entity {C}",
+         SELECT {entity} AS entity, pg_catalog.max({mentions}) AS mentions, pg_catalog.min({start}) AS start FROM (SELECT $1 {C} AS name) AS n JOIN {} AS d ON {}{from} \
+         WHERE {entity} IS NOT NULL{} GROUP BY 1) AS e ORDER BY e.mentions DESC NULLS LAST, e.start, e.entity {C}",
         of.name,
         is_named(&of.id, "d"),
         visible(of, &entity),
@@ -465,7 +471,9 @@ impl Source<'_> {
             (_, false) => String::new(),
             (Self::Embeddings(of), true) => format!(" AND {}", is_within(&of.entity, "d")),
             (Self::Documents(of), true) => {
-                Search { by: By::Nearest, k: 0, within, filter: None, how: How::First, shows: false }.conditions(of)?.0
+                Search { by: By::Nearest, k: 0, within, filter: None, how: How::First, shows: false, one_by_one: false }
+                    .conditions(of)?
+                    .0
             }
         };
         if let Some(filter) = filter {
@@ -560,6 +568,15 @@ fn same(of: &Documents, mapping: &Mapping, id: &str) -> String {
         true => format!("{id} OPERATOR(pg_catalog.=) {document}"),
         false => format!("{} {C} OPERATOR(pg_catalog.=) {}", of.id.as_text(id), mapping.document.as_text(&document)),
     }
+}
+
+/// The statement that counts the rows of a mapping that are within $2, up to $6.
+pub fn count_within(mapping: &Mapping) -> String {
+    format!(
+        "SELECT pg_catalog.count(*) FROM (SELECT FROM {} AS m WHERE {} LIMIT $6) AS z",
+        mapping.name,
+        is_within(&mapping.entity, "m")
+    )
 }
 
 /// Whether an entity is within $2 in the trees $5 of the hierarchy $3, as SQL. Keeps the type of the column, for a plain index on it.

@@ -201,7 +201,7 @@ impl Weighed {
         }
         let heaviest = self.mentions.iter().map(|one| one.weight).fold(0.0, f64::max);
         let (documents, k) = (self.documents, f64::from(self.k));
-        let is_code = |word: &&mut Word| word.of.is_empty() && word.lexeme.iter().any(u8::is_ascii_digit);
+        let is_code = |word: &&mut Word| word.of.is_empty() && is_code(&word.lexeme);
         for word in self.words.iter_mut().filter(is_code).filter(|word| word.frequency * documents <= k) {
             word.weight += heaviest + BESIDE;
         }
@@ -432,4 +432,12 @@ impl SearchedBy {
         };
         Ok(Self { value, config, index })
     }
+}
+
+/// Whether a word looks like a code or a number that something is called by: it has a digit, and is no small number, as prices and amounts are.
+fn is_code(word: &[u8]) -> bool {
+    /// Digits of a number that may be one.
+    const DIGITS: usize = 4;
+    let digits = word.iter().filter(|byte| byte.is_ascii_digit()).count();
+    digits >= DIGITS || digits > 0 && word.iter().any(u8::is_ascii_alphabetic)
 }

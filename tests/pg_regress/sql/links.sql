@@ -18,10 +18,10 @@ SELECT * FROM cft_documents(3);
 SELECT * FROM cft_documents('none'), cft_linked('none');
 
 -- The definition. wrong(): what the table has and should not, or has not.
-CREATE FUNCTION wrong(has_own boolean = false, match text = 'inflected') RETURNS TABLE(sign text, document int, entity text, mentions int) LANGUAGE sql AS $$
-    WITH own AS (SELECT id, category::text AS entity, 0 AS mentions FROM docs WHERE has_own AND category IS NOT NULL),
-    found AS (SELECT d.id, e.entity, count(*)::int AS mentions FROM docs AS d, cft_entities(d.body, 'categories', match => match, narrow => true) AS e GROUP BY 1, 2),
-    wanted AS (SELECT id, entity, max(mentions) AS mentions FROM (TABLE own UNION ALL TABLE found) AS z GROUP BY 1, 2)
+CREATE FUNCTION wrong(has_own boolean = false, match text = 'inflected') RETURNS TABLE(sign text, document int, entity text, mentions int, start int) LANGUAGE sql AS $$
+    WITH own AS (SELECT id, category::text AS entity, 0 AS mentions, 0 AS start FROM docs WHERE has_own AND category IS NOT NULL),
+    found AS (SELECT d.id, e.entity, count(*)::int AS mentions, min(e.start) AS start FROM docs AS d, cft_entities(d.body, 'categories', match => match, narrow => true) AS e GROUP BY 1, 2),
+    wanted AS (SELECT id, entity, max(mentions) AS mentions, max(start) AS start FROM (TABLE own UNION ALL TABLE found) AS z GROUP BY 1, 2)
     SELECT '+', (e).* FROM (TABLE docs_links EXCEPT TABLE wanted) AS e UNION ALL SELECT '-', (e).* FROM (TABLE wanted EXCEPT TABLE docs_links) AS e $$;
 SELECT * FROM wrong();
 -- One change after the other.
@@ -177,7 +177,7 @@ SELECT count(*) FROM cft_linked('00000000-0000-0000-0000-00000000000b');
 SELECT right(document_id, 1) FROM cft_documents('4');
 SELECT count(*) FROM cft_documents('2');
 SELECT source, entity, text FROM cft_retrieve('Lyon', '[1,0,0]');
-INSERT INTO docs_links VALUES ('00000000-0000-0000-0000-00000000000a', '2', 1);
+INSERT INTO docs_links VALUES ('00000000-0000-0000-0000-00000000000a', '2', 1, 1);
 SELECT cft_relink('docs');
 RESET ROLE;
 SELECT right(document::text, 1) AS document, entity, mentions FROM docs_links ORDER BY 1, 2;

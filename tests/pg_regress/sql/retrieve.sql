@@ -126,7 +126,8 @@ BEGIN
     -- Before a document is its path; if the hierarchy says it, or it is long, the last name, unless the text begins with it.
     UPDATE line AS l SET head = CASE WHEN l.source = 'hierarchy' THEN 0 ELSE coalesce(plain_tokens(CASE
             WHEN NOT EXISTS (SELECT FROM line AS h WHERE l.entity = ANY (h.list) OR h.entity = l.entity AND NOT h.is_below) AND plain_tokens(p.path) <= coalesce(budget, 4000) / 20 THEN p.path
-            WHEN starts_with(lower(l.body), lower(l.entity)) THEN '' ELSE l.entity END), 0) END, turn = l.rank
+            WHEN starts_with(lower(l.body), lower(l.entity)) THEN '' ELSE l.entity END), 0) END,
+            turn = l.rank + CASE l.source WHEN 'chunk' THEN (SELECT count(*) FROM line AS d WHERE d.source = 'document') ELSE 0 END
         FROM (SELECT n.n, cft_path_prefix(n.entity, separator => ' > ') AS path FROM line AS n) AS p WHERE p.n = l.n;
     UPDATE line AS l SET tokens = plain_tokens(l.body) + l.head;
     UPDATE line AS l SET turn = z.turn FROM (SELECT h.n, row_number() OVER (ORDER BY h.round, h.n) AS turn
