@@ -54,8 +54,8 @@ VACUUM ANALYZE entity_edges, documents, questions;
 SELECT cft_attach('entity_edges', tree => 'tree') \g /dev/null
 -- The first caller would build it; here it is built now, so that the first answer is fast too.
 SELECT cft_build('entity_edges') \g /dev/null
--- Which columns hold the documents, and which says what each is about.
-SELECT cft_attach_documents('documents', entity => 'entity') \g /dev/null
+-- Which columns hold the documents, and which says what each is about. What else they mention is found in their texts.
+SELECT cft_attach_documents('documents', entity => 'entity', link => true) \g /dev/null
 
 -- Last: a load that stopped before this line is repeated by the next run.
 CREATE TABLE demo_stamp AS SELECT :'stamp'::text AS stamp;

@@ -262,6 +262,21 @@ pub fn warn_not_linked(table: &str) {
     .report(pgrx::PgLogLevel::WARNING);
 }
 
+/// The linker failed, and will try again.
+pub fn log_linker(message: &str) {
+    report(Code::ERRCODE_WARNING, format!("cftrag linker: {message}"))
+        .set_detail("It tries again in a minute.")
+        .report(pgrx::PgLogLevel::LOG);
+}
+
+/// The table of links does not count any more.
+pub fn warn_no_links(table: &str) {
+    report(Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, format!("the links of {table} are not kept"))
+        .set_detail("Their table is gone, or belongs to another role than the documents.")
+        .set_hint("Give both tables to one role, and call cft_relink; or attach the documents again with cft_attach_documents.")
+        .report(pgrx::PgLogLevel::WARNING);
+}
+
 pub fn not_linked(table: &str) -> ErrorReport {
     report(Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, format!("the documents of {table} are not linked"))
         .set_hint(format!("Attach {table} again with cft_attach_documents, and link => true."))

@@ -128,7 +128,7 @@ AS 'MODULE_PATHNAME', 'cft_link_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_link() IS 'trigger after each statement that changes documents: writes which entities they mention';
 
 CREATE FUNCTION cftrag_internal.cft_is_visible(entity text, edges regclass) RETURNS boolean
-LANGUAGE c STABLE PARALLEL SAFE COST 5
+LANGUAGE c STABLE PARALLEL SAFE COST 1000
 AS 'MODULE_PATHNAME', 'cft_is_visible_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_is_visible(text, regclass) IS 'whether the caller can see an entity of an edges table; for the policy of links';
 

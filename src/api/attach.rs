@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "talks to the catalogs directly")]
 
 use crate::call::fmgr::{Call, name};
+use crate::capture::linked;
 use crate::catalog::attach_line::{attach_hint, attach_line, with_label};
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::column_rules::{check_columns, check_position};
@@ -272,6 +273,7 @@ fn cft_detach_edges(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<bool> {
 
 /// Drops the triggers of a registration, whatever their names: a user may have renamed them. Returns whether there were any.
 fn drop_triggers(table: pg_sys::Oid, functions: Functions) -> Fallible<bool> {
+    linked::want_beside(table, functions);
     trigger_ddl::drop(table, || registration::triggers(table, functions))
 }
 
@@ -296,6 +298,8 @@ fn locked(table: EdgesTable, drops: bool) -> Fallible<EdgesTable> {
 }
 
 fn create_triggers(table: pg_sys::Oid, names: &ColumnNames, functions: Functions) -> Fallible<()> {
+    // What texts name may be others now.
+    linked::note(table);
     let arguments: Vec<CString> = names.arguments().into_iter().map(c_string).collect(); // bounded: names of columns
     let rows = pg_sys::TRIGGER_TYPE_INSERT | pg_sys::TRIGGER_TYPE_UPDATE | pg_sys::TRIGGER_TYPE_DELETE;
     let common = || Trigger { arguments: &arguments, fires: Fires::Always, replace: true, ..Trigger::on(table) };

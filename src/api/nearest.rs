@@ -12,7 +12,7 @@ use crate::error::Fallible;
 use crate::pg::encoding;
 use crate::retrieve::documents::Wanted;
 use crate::retrieve::found::Found;
-use crate::retrieve::search::{By, How, Order, Search};
+use crate::retrieve::search::{Belongs, By, How, Order, Search};
 use crate::retrieve::{search, words};
 use pgrx::prelude::*;
 
@@ -111,8 +111,8 @@ fn cft_search_statement(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<Vec
             let compared = words::compared(&of)?;
             Search { by: By::Words(&compared.value), how: How::Ties, ..search }.statement(&of)
         }
-        b"about" => search::about(&of, false, filter, Order::All),
-        b"about by distance" => search::about(&of, true, filter, Order::All),
+        b"about" => search::about(&of, Belongs::Own, false, filter, Order::All),
+        b"about by distance" => search::about(&of, Belongs::Own, true, filter, Order::All),
         b"centroid" => search.centroid(&of),
         other => return Err(error::no_such_search(other)),
     };

@@ -54,9 +54,19 @@ pub fn want(documents: pg_sys::Oid) {
     });
 }
 
+/// Has the documents looked at that are linked to the entities of a table of names, which may be one no longer then.
+pub fn want_beside(table: pg_sys::Oid, functions: Functions) {
+    of_names(table, functions).iter().copied().for_each(want);
+}
+
 /// Called before the commit.
 pub fn before_commit() {
     let (tables, mut documents) = (CHANGED.take(), WANTED.take());
+    // What comes from another server brings its links.
+    // SAFETY: reads a setting.
+    if unsafe { pg_sys::SessionReplicationRole } as u32 == pg_sys::SESSION_REPLICATION_ROLE_REPLICA {
+        return;
+    }
     if !tables.is_empty() {
         let functions = Functions::of_extension();
         documents.extend(tables.iter().flat_map(|table| of_names(*table, functions).to_vec())); // bounded: attached tables

@@ -270,6 +270,11 @@ impl Documents {
         Ok(EdgesTable::open(self.oid)?.size_class())
     }
 
+    /// Whether cftrag keeps a table of the entities that they mention.
+    pub fn is_linked(&self) -> bool {
+        self.mapping.as_ref().is_some_and(|mapping| mapping.mentions.is_some())
+    }
+
     pub fn has_entities(&self) -> bool {
         self.entity.is_some() || self.mapping.is_some()
     }

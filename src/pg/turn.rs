@@ -25,7 +25,8 @@ impl Turn {
             locktag_field3: u32::from(table),
             locktag_field4: self as u16,
             locktag_type: pg_sys::LockTagType::LOCKTAG_OBJECT as u8,
-            locktag_lockmethodid: pg_sys::DEFAULT_LOCKMETHOD as u8,
+            // As of an advisory lock: it ends with the session.
+            locktag_lockmethodid: pg_sys::USER_LOCKMETHOD as u8,
         }
     }
 

@@ -11,7 +11,7 @@ use crate::pg::interrupt::check_interrupts;
 use crate::retrieve::documents::{Wanted, check_embedding};
 use crate::retrieve::found::Found;
 use crate::retrieve::search;
-use crate::retrieve::search::Order;
+use crate::retrieve::search::{Belongs, Order};
 use crate::retrieve::words::Weighed;
 use crate::serve::answer;
 use crate::serve::asked::Reach;
@@ -54,6 +54,9 @@ pub struct About {
     pub distance: Option<f64>,
     /// The columns that are shown beside the text.
     pub shown: Option<Vec<u8>>,
+    /// Whether its text mentions the relative, and whether it is about something else by its own column.
+    pub is_mention: bool,
+    pub is_aside: bool,
 }
 
 /// Which documents about entities and their relatives are wanted.
@@ -115,10 +118,12 @@ impl Wanted {
             None => places.all.len(),
         };
         let (mut all, mut seen) = (Vec::new(), HashSet::new()); // bounded: `room` has them
-        for some in [&places.all[..own], &places.all[own..]] {
-            let is_enough = most.is_some_and(|most| all.len() >= most);
-            if some.is_empty() || is_enough {
-                continue;
+        let ways = search::ways(documents);
+        let passes = ways.iter().flat_map(|how| [(*how, &places.all[..own]), (*how, &places.all[own..])]);
+        let mut passes = passes.filter(|(_, some)| !some.is_empty()).peekable();
+        while let Some((how, some)) = passes.next() {
+            if most.is_some_and(|most| all.len() >= most) {
+                break;
             }
             let wanted = most.map(|most| (most + others.len() + seen.len()) as i64);
             let mut found = Found::of(&COLUMNS);
@@ -129,7 +134,7 @@ impl Wanted {
                 Some(_) => Order::Turns(words.and_then(Weighed::value)),
             };
             let arrays = arrays(&places.names, some, &mut room)?;
-            self.about(documents, (arrays, some.len()), wanted, (order, words), &mut found)?;
+            self.about(documents, how, (arrays, some.len()), wanted, (order, words), &mut found)?;
             found.each(|row| {
                 let (body, tokens) = self.body(row, 2, &mut room)?;
                 let key: Key = (row.copy(1, &mut room)?, body);
@@ -150,9 +155,11 @@ impl Wanted {
                     tokens,
                     distance: row.float(4),
                     shown: row.copy(5, &mut room)?,
+                    is_mention: documents.is_linked() && (how == Belongs::Mapped || documents.entity.is_none()),
+                    is_aside: how == Belongs::Mapped,
                 });
                 // Only what comes later has to know it.
-                if some.len() < places.all.len() {
+                if passes.peek().is_some() {
                     seen.insert(key);
                 }
                 Ok(())
@@ -165,6 +172,7 @@ impl Wanted {
     fn about(
         &self,
         of: &Documents,
+        how: Belongs,
         ([names, depths, places], count): ([pg_sys::Datum; 3], usize),
         most: Option<i64>,
         (order, words): (Order<'_>, Option<&Weighed>),
@@ -172,7 +180,7 @@ impl Wanted {
     ) -> Fallible<()> {
         let filter = self.condition(of)?;
         let condition = filter.as_ref().map(|filter| filter.sql.as_str());
-        let sql = search::about(of, self.embedding.is_some(), condition, order)?;
+        let sql = search::about(of, how, self.embedding.is_some(), condition, order)?;
         let each = words.map(Weighed::each);
         let values = [
             (self.vector, self.embedding),

@@ -76,6 +76,9 @@ impl NewDocuments {
             return Ok(());
         }
         self.check_entity()?;
+        if let Some(links) = &self.links {
+            links::wait_for_images(links.edges, links.matching, functions)?;
+        }
         let function = Kind::Documents.function(functions);
         if !registration::triggers_of(self.table, |form| form.tgfoid == function).is_empty() {
             detach_documents(self.table, functions)?;
@@ -206,7 +209,7 @@ pub fn detach_documents(table: pg_sys::Oid, functions: Functions) -> Fallible<()
     if !register::unset(table, None, Kind::Documents.function(functions))? {
         return Err(error::no_documents(&display_name(table), None));
     }
-    links::drop(table, functions)?;
+    links::remove(table, functions)?;
     let function = Kind::Mapping.function(functions);
     let all = registered::tables_beside(table, &[function]);
     for mapping in all.into_iter().filter(|mapping| privileges::is_owner(*mapping)) {

@@ -2,7 +2,7 @@
 //!
 //! The documents about one entity are a text in pieces, in the order of the column `sort`, else of their ids. Those that stand side by side become one row.
 
-use crate::call::fmgr::text_array;
+use crate::call::fmgr::{beginning, text_array};
 use crate::call::work_memory::Room;
 use crate::catalog::documents::Documents;
 use crate::catalog::filter::Condition;
@@ -14,7 +14,7 @@ use crate::retrieve::line::{Line, listed};
 use crate::retrieve::search;
 use crate::serve::plans::Planning;
 use pgrx::{check_for_interrupts, pg_sys};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// What is read beside a document.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -31,6 +31,9 @@ const MOST: i64 = 10_000;
 const EACH: usize = 128;
 /// Stands where pieces are left out in between.
 const LEFT_OUT: &[u8] = b"\n...\n";
+
+/// The id and the text of a document.
+type Key<'p> = (&'p Option<Vec<u8>>, &'p Option<Vec<u8>>);
 
 /// A document about an entity.
 struct Piece {
@@ -61,6 +64,7 @@ impl Expand {
         }
         let pieces = pieces(wanted, of, &names)?;
         let mut gone = BTreeSet::new(); // bounded: the lines
+        let mut used = HashSet::new(); // bounded: the pieces
         for all in pieces.chunk_by(|a, b| a.of == b.of) {
             check_for_interrupts!();
             let entity = &names[all[0].of as usize - 1];
@@ -71,8 +75,9 @@ impl Expand {
                 lines.iter().position(is_it)
             };
             let hits: Vec<Option<usize>> = all.iter().map(line_of).collect(); // bounded: the pieces
-            for group in self.groups(all, &hits, &mut rest) {
-                join(lines, all, &hits, &group, &mut gone)?;
+            for group in self.groups(all, &hits, &used, &mut rest) {
+                join(lines, all, &hits, &group, &mut gone, wanted.budget)?;
+                used.extend(group.into_iter().map(|n| (&all[n].id, &all[n].body))); // bounded: the pieces
             }
         }
         let mut number = 0..;
@@ -81,12 +86,21 @@ impl Expand {
     }
 
     /// The pieces that become one row each: those that were found, and those beside them that fit.
-    fn groups(self, all: &[Piece], hits: &[Option<usize>], rest: &mut Option<i32>) -> Vec<Vec<usize>> {
+    fn groups(
+        self,
+        all: &[Piece],
+        hits: &[Option<usize>],
+        used: &HashSet<Key<'_>>,
+        rest: &mut Option<i32>,
+    ) -> Vec<Vec<usize>> {
         let found: Vec<usize> = (0..all.len()).filter(|&n| hits[n].is_some()).collect(); // bounded: the pieces
         let is_whole = self == Self::Parent || 2 * found.len() > all.len();
         let away = |n: usize| found.iter().map(|hit| hit.abs_diff(n)).min().unwrap_or(usize::MAX);
-        let mut others: Vec<usize> =
-            (0..all.len()).filter(|&n| hits[n].is_none() && (is_whole || away(n) == 1)).collect(); // bounded: the pieces
+        // A document about several entities stands in one row.
+        let is_other = |n: &usize| {
+            hits[*n].is_none() && (is_whole || away(*n) == 1) && !used.contains(&(&all[*n].id, &all[*n].body))
+        };
+        let mut others: Vec<usize> = (0..all.len()).filter(is_other).collect(); // bounded: the pieces
         others.sort_by_cached_key(|&n| away(n));
         let fits = |n: &usize| match rest {
             None => true,
@@ -111,6 +125,7 @@ fn join(
     hits: &[Option<usize>],
     group: &[usize],
     gone: &mut BTreeSet<usize>,
+    budget: Option<i32>,
 ) -> Fallible<()> {
     let Some(first) = group.iter().filter_map(|&n| hits[n]).min().filter(|_| group.len() > 1) else { return Ok(()) };
     let (mut text, mut tokens, mut with, mut before, mut room) = (Vec::new(), 0_i32, Vec::new(), None, Room::new());
@@ -126,11 +141,15 @@ fn join(
             }
         }
         text.extend_from_slice(body);
-        tokens = tokens.saturating_add(all[n].tokens);
+        tokens = tokens.saturating_add(budget.map_or(all[n].tokens, |budget| all[n].tokens.min(budget)));
         if hits[n] != Some(first) {
             with.extend(all[n].id.clone()); // bounded: `room` has it
             gone.extend(hits[n]);
         }
+    }
+    // As of a document that has more tokens than the budget, only so much is kept.
+    if let Some(budget) = budget.filter(|budget| tokens > *budget) {
+        text.truncate(beginning(&text, budget as usize, tokens as usize).len());
     }
     let line = &mut lines[first];
     line.why.extend_from_slice(&[b", with ", &listed(&with)[..]].concat());
@@ -159,5 +178,7 @@ fn pieces(wanted: &Wanted, of: &Documents, names: &[Vec<u8>]) -> Fallible<Vec<Pi
         all.push(Piece { of: row.int(0).unwrap_or(1), id, body, tokens }); // bounded: `room` has it
         Ok(())
     })?;
+    // A mapping may say the same twice.
+    all.dedup_by(|a, b| a.of == b.of && a.id == b.id && a.body == b.body);
     Ok(all)
 }

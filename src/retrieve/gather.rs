@@ -235,13 +235,15 @@ impl Lines {
 
     fn add_chunk(&mut self, one: About, rank: i32, named: &[Named], told: &[usize]) -> Fallible<()> {
         let Named { called, why: mentioned, .. } = &named[told[one.of]];
-        let about = match one.related {
-            Related::Itself => "about",
-            Related::Ancestor => "about an ancestor of",
-            Related::Descendant => "about a descendant of",
+        let about = if one.is_mention { "mentions" } else { "about" };
+        let whom = match one.related {
+            Related::Itself => "",
+            Related::Ancestor => " an ancestor of",
+            Related::Descendant => " a descendant of",
         };
         let depth = if one.depth == 0 { String::new() } else { format!(" (depth {})", one.depth) };
-        let why = [about.as_bytes(), b" \"", called, b"\"", depth.as_bytes(), b", ", mentioned].concat();
+        let why =
+            [about.as_bytes(), whom.as_bytes(), b" \"", called, b"\"", depth.as_bytes(), b", ", mentioned].concat();
         self.room.take(EACH + why.len())?;
         self.all.push(Line {
             source: Source::Chunk,

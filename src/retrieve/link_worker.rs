@@ -8,15 +8,22 @@
 use crate::capture::linked::PAUSE;
 use crate::catalog::documents::Documents;
 use crate::catalog::edges_table::EdgesTable;
+use crate::catalog::registered;
 use crate::catalog::registration::Functions;
-use crate::catalog::{registered, trust};
+use crate::error;
 use crate::pg::background_worker::transaction;
 use crate::pg::turn::Turn;
 use crate::pg::{background_worker, latch, lock_holders};
+use crate::retrieve::links;
 use crate::retrieve::links::{Links, Part};
-use pgrx::pg_guard;
-use pgrx::pg_sys;
-use std::time::Instant;
+use pgrx::pg_sys::panic::CaughtError;
+use pgrx::prelude::*;
+use std::panic::AssertUnwindSafe;
+use std::time::{Duration, Instant};
+
+/// After an error it tries again, so often and after so long.
+const TRIES: u32 = 10;
+const AGAIN: Duration = Duration::from_secs(60);
 
 /// The worker's main function. `bgw_extra`: database, table of documents.
 #[pg_guard]
@@ -27,15 +34,52 @@ extern "C-unwind" fn cftrag_link_worker(_arg: pg_sys::Datum) {
     if !transaction(|| Turn::Next.take(documents, false)) {
         return;
     }
-    let begun = Instant::now();
-    while begun.elapsed() < PAUSE {
-        latch::nap();
+    if !wait(PAUSE) {
+        return;
     }
     transaction(|| Turn::Running.take(documents, true));
     transaction(|| Turn::Next.release(documents));
-    while !pass(documents) {
+    for left in (0..TRIES).rev() {
+        let done = PgTryBuilder::new(AssertUnwindSafe(|| {
+            while !pass(documents) {
+                latch::nap();
+            }
+            true
+        }))
+        .catch_others(|error| match left {
+            0 => error.rethrow(),
+            _ => {
+                report(&error);
+                false
+            }
+        })
+        .execute();
+        if done || !wait(AGAIN) {
+            return;
+        }
+    }
+}
+
+/// Reports an ERROR in the log, and ends its transaction.
+fn report(error: &CaughtError) {
+    let (CaughtError::PostgresError(report)
+    | CaughtError::ErrorReport(report)
+    | CaughtError::RustPanic { ereport: report, .. }) = error;
+    error::log_linker(report.message());
+    // SAFETY: as after an ERROR in a session's main loop.
+    unsafe { pg_sys::AbortCurrentTransaction() };
+}
+
+/// Waits so long; returns false at once if the database is wanted.
+fn wait(time: Duration) -> bool {
+    let begun = Instant::now();
+    while begun.elapsed() < time {
+        if transaction(lock_holders::database_is_wanted) {
+            return false;
+        }
         latch::nap();
     }
+    true
 }
 
 /// Compares all documents once. Returns whether that was the end: none was left out.
@@ -43,9 +87,16 @@ fn pass(documents: pg_sys::Oid) -> bool {
     for table in transaction(|| tables(documents)) {
         transaction(|| lock_holders::join_writers(table));
     }
+    transaction(|| {
+        of_linked(documents, |links| {
+            let (edges, matching) = links.edges();
+            // An error will be met again below.
+            _ = links::wait_for_images(edges, matching, Functions::of_extension());
+        })
+    });
     let (mut after, mut is_done) = (None::<Vec<u8>>, true);
     loop {
-        if lock_holders::database_is_wanted() {
+        if transaction(lock_holders::database_is_wanted) {
             return true;
         }
         let part = transaction(|| {
@@ -69,16 +120,17 @@ fn pass(documents: pg_sys::Oid) -> bool {
 /// Calls `work` with the rights of the documents' owner; None if they are no longer linked.
 fn of_linked<R>(documents: pg_sys::Oid, work: impl FnOnce(&Links<'_>) -> R) -> Option<R> {
     let table = EdgesTable::open(documents).ok()?;
-    trust::as_owner(&table, trust::NOFORCE_RLS, || {
-        let of = Documents::of(Functions::of_extension(), Some(documents), true).ok()??;
-        Some(work(&Links::of(&of)?))
+    links::as_owner(&table, || {
+        let functions = Functions::of_extension();
+        let of = Documents::of(functions, Some(documents), true).ok()??;
+        Some(work(&Links::of(&of, functions)?))
     })
 }
 
 /// The documents, and all tables that have names which may be found in them.
 fn tables(documents: pg_sys::Oid) -> Vec<pg_sys::Oid> {
     let functions = Functions::of_extension();
-    let Some(edges) = of_linked(documents, |links| links.edges()) else { return Vec::new() };
+    let Some((edges, _)) = of_linked(documents, |links| links.edges()) else { return Vec::new() };
     let names = registered::tables_beside(edges, &functions.names_of());
     [documents, edges].into_iter().chain(names).collect() // bounded: attached tables
 }

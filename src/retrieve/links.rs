@@ -20,15 +20,21 @@ use crate::catalog::registered::{Kind, Which};
 use crate::catalog::registration::Functions;
 use crate::catalog::statement::Statement;
 use crate::catalog::trigger_ddl::Trigger;
-use crate::catalog::{privileges, register, registered, trigger_ddl, trust};
+use crate::catalog::{privileges, register, registered, registration, roles, trigger_ddl, trust};
 use crate::error;
 use crate::error::Fallible;
 use crate::guc::Match;
-use crate::pg::encoding;
-use crate::serve::plans::{Change, Planning, Value};
+use crate::image::control;
+use crate::pg::{encoding, latch};
+use crate::serve::asked::Question;
+use crate::serve::mentions::{give_back, workspace};
+use crate::serve::plans::{Change, Planning, Value, with_settings};
+use crate::serve::tables::Tables;
 use pgrx::{check_for_interrupts, pg_sys};
 use std::ffi::CStr;
 use std::ptr::{null, null_mut};
+use std::sync::atomic::Ordering::SeqCst;
+use std::time::{Duration, Instant};
 
 /// How documents are to be linked.
 #[derive(Clone)]
@@ -88,7 +94,9 @@ impl NewLinks {
         }
         let name = name_of(&table);
         let links = qualified_name(table.schema(), &name);
-        trust::as_owner(&table, trust::NOFORCE_RLS, || self.create(of, &links));
+        // SAFETY: an open relation.
+        let is_forced = unsafe { (*(*table.rel()).rd_rel).relforcerowsecurity };
+        as_owner(&table, || self.create(of, &links, is_forced));
         let name = std::ffi::CString::new(encoding::encode(&name)).unwrap_or_default();
         // SAFETY: a system cache lookup; 0 where there is none, which is no table to register.
         let oid = unsafe { pg_sys::get_relname_relid(name.as_ptr(), table.schema()) };
@@ -96,8 +104,8 @@ impl NewLinks {
             ["document", "entity", "mentions", "start"].map(|column| (column.to_string(), column.to_string()));
         register::set(oid, Some(of.oid), Kind::Mapping.function(functions), &columns, functions)?;
         let Some(of) = Documents::of(functions, Some(of.oid), true)? else { return Ok(()) };
-        let fill = || Links::of(&of).map_or(Ok(0), |links| links.each_part(Links::fill));
-        trust::as_owner(&table, trust::NOFORCE_RLS, fill)?;
+        let fill = || Links::of(&of, functions).map_or(Ok(0), |links| links.each_part(Links::fill));
+        as_owner(&table, fill)?;
         let finish = || {
             for command in [
                 format!("ALTER TABLE {links} ADD PRIMARY KEY (document, entity)"),
@@ -107,12 +115,16 @@ impl NewLinks {
                 Change::new().command(&command);
             }
         };
-        trust::as_owner(&table, trust::NOFORCE_RLS, finish);
+        as_owner(&table, finish);
         Ok(())
     }
 
-    fn create(&self, of: &Documents, links: &str) {
+    fn create(&self, of: &Documents, links: &str, is_forced: bool) {
         let (id, edges) = (quote(&of.id.name), u32::from(self.edges));
+        // Who sees a link may read what it is made of.
+        let columns = [Some(&of.body), of.entity.as_ref()].into_iter().flatten();
+        let columns: Vec<String> = columns.map(|column| column.of_row("d")).collect(); // bounded: two
+        let forced = if is_forced { ", FORCE ROW LEVEL SECURITY" } else { "" };
         let comment = literal(&format!("entities that the documents of {} mention; cftrag fills it", of.shown));
         for command in [
             format!(
@@ -120,11 +132,12 @@ impl NewLinks {
                 of.name
             ),
             format!(
-                "ALTER TABLE {links} ALTER entity SET NOT NULL, ALTER mentions SET NOT NULL, ALTER start SET NOT NULL, ENABLE ROW LEVEL SECURITY"
+                "ALTER TABLE {links} ALTER entity SET NOT NULL, ALTER mentions SET NOT NULL, ALTER start SET NOT NULL, ENABLE ROW LEVEL SECURITY{forced}"
             ),
             format!(
-                "CREATE POLICY cftrag_links ON {links} FOR SELECT USING (EXISTS (SELECT FROM {} AS d WHERE d.{id} = document) \
+                "CREATE POLICY cftrag_links ON {links} FOR SELECT USING (EXISTS (SELECT {} FROM {} AS d WHERE d.{id} = document) \
                  AND cftrag_internal.cft_is_visible(entity, '{edges}'::regclass))",
+                columns.join(", "),
                 of.name
             ),
             format!("GRANT SELECT ON {links} TO PUBLIC"),
@@ -135,17 +148,56 @@ impl NewLinks {
     }
 }
 
+/// Works on links: with the rights of the documents' owner, past forced policies, and whatever settings the session has.
+pub fn as_owner<R>(documents: &EdgesTable, work: impl FnOnce() -> R) -> R {
+    let pinned = &[(c"cftrag.match_case", c"on"), (c"cftrag.enable", c"on")];
+    trust::as_owner(documents, trust::NOFORCE_RLS, || with_settings(pinned, work))
+}
+
+/// Waits until images of the names can serve, if they are built or can be: without them a document takes a hundred times as long. Called before anything is
+/// written, since then a small image can be built at once. Errors: those of cft_entities.
+pub fn wait_for_images(edges: pg_sys::Oid, matching: Match, functions: Functions) -> Fallible<()> {
+    /// Until a worker has started; and until it has ended.
+    const START: Duration = Duration::from_millis(500);
+    const END: Duration = Duration::from_secs(60);
+    let Some(control) = control::attach() else { return Ok(()) };
+    let no = pg_sys::Datum::from(false);
+    let text = text_datum(b"x");
+    let question = Question { text, trees: None, within: None, overlapping: no, once: true, matching, narrow: false };
+    let begun = Instant::now();
+    loop {
+        // An image serves no snapshot that is older. (The linker has none of its own.)
+        // SAFETY: popped below; an ERROR's abort forgets it.
+        unsafe { pg_sys::PushActiveSnapshot(pg_sys::GetLatestSnapshot()) };
+        let tables = Tables::open(functions.capture, Some(edges), matching)?;
+        let mut found = workspace();
+        let is_there = tables.find(&question, &mut found)?;
+        give_back(found);
+        let is_built = |table: pg_sys::Oid| control.find(table).is_some_and(|(_, slot)| slot.builder.load(SeqCst) != 0);
+        let are_built = tables.sources().iter().any(|(of, _)| is_built(of.oid()));
+        // SAFETY: pushed above.
+        unsafe { pg_sys::PopActiveSnapshot() };
+        if is_there || begun.elapsed() > if are_built { END } else { START } {
+            return Ok(());
+        }
+        drop(tables);
+        latch::pause();
+    }
+}
+
 /// Drops what keeps the links of documents, and the table of links. The caller owns the documents. Errors: DROP TABLE's.
-pub fn drop(documents: pg_sys::Oid, functions: Functions) -> Fallible<()> {
+pub fn remove(documents: pg_sys::Oid, functions: Functions) -> Fallible<()> {
     for function in [Kind::Links.function(functions), functions.of_name(c"cft_link")] {
         register::drop(documents, None, function)?;
     }
-    let Ok(table) = EdgesTable::open(documents) else { return Ok(()) };
     let beside = Which { other: Some(documents), ..Which::default() };
     for said in registered::read(Kind::Mapping.function(functions), beside, null_mut()) {
         if said.column("mentions").is_some() && privileges::is_owner(said.table) {
-            let links = EdgesTable::open(said.table)?.qualified();
-            trust::as_owner(&table, 0, || Change::new().command(&format!("DROP TABLE {links}")));
+            let links = EdgesTable::open(said.table)?;
+            let command = format!("DROP TABLE {}", links.qualified());
+            let owner = roles::owner(said.table).unwrap_or(pg_sys::InvalidOid);
+            drop(links);
+            trust::as_role(owner, 0, || Change::new().command(&command));
         }
     }
     Ok(())
@@ -156,6 +208,8 @@ pub struct Links<'d> {
     of: &'d Documents,
     linked: &'d Linked,
     table: &'d str,
+    /// Whether there are entities to be found: the edges table may have been detached.
+    is_attached: bool,
 }
 
 /// What was done with a part of the documents.
@@ -168,18 +222,24 @@ pub struct Part {
 }
 
 impl<'d> Links<'d> {
-    /// Of documents that are linked.
-    pub fn of(of: &'d Documents) -> Option<Self> {
+    /// Of documents that are linked; their table of links is of the same owner.
+    pub fn of(of: &'d Documents, functions: Functions) -> Option<Self> {
         let mapping = of.mapping.as_ref().filter(|mapping| mapping.mentions.is_some())?;
-        Some(Self { of, linked: of.linked.as_ref()?, table: &mapping.name })
+        let linked = of.linked.as_ref()?;
+        if roles::owner(mapping.oid) != roles::owner(of.oid) {
+            return None;
+        }
+        let is_attached = registration::read(linked.edges, null_mut(), functions).is_some();
+        Some(Self { of, linked, table: &mapping.name, is_attached })
     }
 
-    /// The edges table whose entities they are linked to.
-    pub fn edges(&self) -> pg_sys::Oid {
-        self.linked.edges
+    /// The edges table whose entities they are linked to, and by which rules.
+    pub fn edges(&self) -> (pg_sys::Oid, Match) {
+        (self.linked.edges, self.linked.matching)
     }
 
-    /// What a trigger after a statement does: TRUNCATE, or one that has new or old rows.
+    /// What a trigger after a statement does: TRUNCATE, or one that has new or old rows. The documents are read as they are now: other triggers may have
+    /// changed them again.
     pub fn changed(&self, data: *mut pg_sys::TriggerData) {
         // SAFETY: the trigger manager's data and tuplestores are valid during the call.
         let (old, new) = unsafe { (rows((*data).tg_oldtable), rows((*data).tg_newtable)) };
@@ -188,17 +248,19 @@ impl<'d> Links<'d> {
         let run = |sql: &str| Change::beside(data).run(&Statement::over(sql, &[]), size, &[], |_| ());
         let (table, id, same) = (self.table, quote(&self.of.id.name), self.says_the_same());
         let unchanged = format!("SELECT FROM cft_old AS o, cft_new AS n WHERE o.{id} = n.{id} AND {same}");
-        match (old.is_some(), new.is_some()) {
-            (true, true) => {
-                run(&format!(
-                    "DELETE FROM {table} AS l USING cft_old AS d WHERE l.document = d.{id} AND NOT EXISTS ({unchanged} AND o.{id} = d.{id})"
-                ));
-                run(&self.insert("cft_new", &format!("NOT EXISTS ({unchanged} AND n.{id} = d.{id})")));
-            }
-            (false, true) => run(&self.insert("cft_new", "true")),
-            (true, false) => run(&format!("DELETE FROM {table} AS l USING cft_old AS d WHERE l.document = d.{id}")),
-            (false, false) => run(&format!("DELETE FROM {table}")),
+        let those = match (old.is_some(), new.is_some()) {
+            (true, true) => format!(
+                "SELECT d.{id} FROM cft_old AS d WHERE NOT EXISTS ({unchanged} AND o.{id} = d.{id}) \
+                 UNION SELECT d.{id} FROM cft_new AS d WHERE NOT EXISTS ({unchanged} AND n.{id} = d.{id})"
+            ),
+            (false, true) => format!("SELECT d.{id} FROM cft_new AS d"),
+            (true, false) => format!("SELECT d.{id} FROM cft_old AS d"),
+            (false, false) => return run(&format!("DELETE FROM {table}")),
+        };
+        if old.is_some() {
+            run(&format!("DELETE FROM {table} AS l USING ({those}) AS z(id) WHERE l.document = z.id"));
         }
+        run(&self.insert(&format!("({those}) AS z(id) JOIN {} AS d ON d.{id} = z.id", self.of.name), "true"));
     }
 
     /// Makes the links of all documents anew, one part after the other: the number of documents whose links were wrong.
@@ -240,7 +302,7 @@ impl<'d> Links<'d> {
              SELECT (SELECT {id}::text FROM p AS d ORDER BY {id} OFFSET {AT_ONCE} - 1), (SELECT count(*) FROM p), NULL::text[]",
             part = self.part(after.is_some()),
             table = self.table,
-            mentioned = self.mentioned("p"),
+            mentioned = self.mentioned("p AS d"),
             id = self.of.id.of_row("d"),
         );
         self.run(&sql, (pg_sys::TEXTOID, after.map(text_datum))).0
@@ -255,7 +317,7 @@ impl<'d> Links<'d> {
              w AS (SELECT a.document FROM (TABLE n EXCEPT TABLE l) AS a UNION SELECT b.document FROM (TABLE l EXCEPT TABLE n) AS b) \
              SELECT (SELECT {id}::text FROM p AS d ORDER BY {id} OFFSET {AT_ONCE} - 1), (SELECT count(*) FROM w), (SELECT array_agg(w.document::text) FROM w)",
             part = self.part(after.is_some()),
-            mentioned = self.mentioned("p"),
+            mentioned = self.mentioned("p AS d"),
         );
         let (mut part, wrong) = self.run(&wrong, (pg_sys::TEXTOID, after.map(text_datum)));
         if part.documents > 0 {
@@ -268,7 +330,7 @@ impl<'d> Links<'d> {
             let locked = (pg_sys::TEXTARRAYOID, locked);
             let of_links = format!("l.document = ANY ($1::{}[])", self.of.id.type_name);
             self.write(&format!("DELETE FROM {table} AS l WHERE {of_links}"), &[locked]);
-            self.write(&self.insert(name, &one_of), &[locked]);
+            self.write(&self.insert(&format!("{name} AS d"), &one_of), &[locked]);
         }
         part
     }
@@ -312,7 +374,7 @@ impl<'d> Links<'d> {
         format!("SELECT {} FROM {name} AS d WHERE {after} ORDER BY {id} LIMIT {AT_ONCE}", columns.join(", "))
     }
 
-    /// The statement for the links of the documents of a source: document, entity, mentions, start.
+    /// The statement for the links of the documents (d) of a source: document, entity, mentions, start.
     fn mentioned(&self, source: &str) -> String {
         let Documents { id, body, entity, .. } = self.of;
         let tree = self.linked.tree.as_ref();
@@ -320,19 +382,20 @@ impl<'d> Links<'d> {
         let own = entity.as_ref().map(|entity| entity.as_text(&entity.of_row("d")));
         let own = own.map(|own| format!(" UNION ALL SELECT {own} COLLATE \"C\", 0, 0 WHERE {own} IS NOT NULL"));
         format!(
-            "SELECT {id} AS document, e.entity, e.mentions, e.start FROM {source} AS d CROSS JOIN LATERAL (\
+            "SELECT {id} AS document, e.entity, e.mentions, e.start FROM {source} CROSS JOIN LATERAL (\
              SELECT x.entity, max(x.mentions) AS mentions, max(x.start) AS start FROM (\
              SELECT m.entity COLLATE \"C\" AS entity, count(*)::integer AS mentions, min(m.start) AS start \
-             FROM cftrag_internal.cft_entities({body}, '{edges}'::regclass, {trees}, NULL, false, '{matching}', true) AS m GROUP BY 1{own}) AS x GROUP BY 1) AS e",
+             FROM cftrag_internal.cft_entities({body}, '{edges}'::regclass, {trees}, NULL, false, '{matching}', true) AS m{none} GROUP BY 1{own}) AS x GROUP BY 1) AS e",
             id = id.of_row("d"),
             body = body.as_text(&body.of_row("d")),
             edges = u32::from(self.linked.edges),
             matching = self.linked.matching.name(),
+            none = if self.is_attached { "" } else { " WHERE false" },
             own = own.unwrap_or_default(),
         )
     }
 
-    /// The statement that writes the links of the documents of a source for which a condition holds.
+    /// The statement that writes the links of the documents (d) of a source for which a condition holds.
     fn insert(&self, source: &str, condition: &str) -> String {
         format!(
             "INSERT INTO {} (document, entity, mentions, start) {} WHERE {} IS NOT NULL AND {condition} \

@@ -103,7 +103,7 @@ pub fn fused(
         let about = asked.wanted.about_all(asked.function, documents, &names, &among)?;
         for one in about {
             check_for_interrupts!();
-            let is_own = one.related == Related::Itself && are_own[one.of];
+            let is_own = one.related == Related::Itself && !one.is_aside && are_own[one.of];
             let one = Document {
                 id: one.id,
                 entity: Some(one.relative),

@@ -262,7 +262,13 @@ const COMPARED: i64 = 1000;
 /// The statement for the documents about entities ($2 text[], in the order of preference, with $3 int[] depths and $5 int[] places): the number of the
 /// entity, id, body, tokens, distance and what is shown of each document, once, with the first of its entities. $1 is an embedding, $4 what the filter compares with, $6 the most rows,
 /// $7 text[] words, each as a query of text search, $8 float8[] their weights, $9 text any of them. `by_distance`: whether documents of one depth come in the order of their distances. Errors: 55000, 42804.
-pub fn about(of: &Documents, by_distance: bool, filter: Option<&str>, order: Order<'_>) -> Fallible<String> {
+pub fn about(
+    of: &Documents,
+    how: Belongs,
+    by_distance: bool,
+    filter: Option<&str>,
+    order: Order<'_>,
+) -> Fallible<String> {
     of.require_entities()?;
     let Documents { id, body, .. } = of;
     let sort = of.sort.as_ref().map_or("NULL::pg_catalog.int4".into(), |sort| sort.of_row("d"));
@@ -271,7 +277,7 @@ pub fn about(of: &Documents, by_distance: bool, filter: Option<&str>, order: Ord
         if by_distance { self::by_distance(&of.embedding, &of.distance) } else { "NULL::pg_catalog.float8".into() };
     let filter = filter.map(|filter| format!(" AND {filter}")).unwrap_or_default();
     let those = format!(" WHERE true{}{filter}", has_text(of));
-    let (join, shown) = (join(of), of.shown_of("d"));
+    let (join, shown) = (join(of, how), of.shown_of("d"));
     let searched = match (order, &of.search) {
         (Order::Turns(Some(_)), Some(search)) => format!(", {} AS searched", search.of_row("d")),
         _ => String::new(),
@@ -317,24 +323,40 @@ pub fn about(of: &Documents, by_distance: bool, filter: Option<&str>, order: Ord
     ))
 }
 
+/// How documents belong to entities.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Belongs {
+    /// By their column of entities, else by their mapping.
+    Own,
+    /// By their mapping.
+    Mapped,
+}
+
+/// The ways in which documents belong to entities, the better ones first: what a document is about, then what it mentions besides.
+pub fn ways(of: &Documents) -> &'static [Belongs] {
+    if of.entity.is_some() && of.mapping.is_some() { &[Belongs::Own, Belongs::Mapped] } else { &[Belongs::Own] }
+}
+
 /// The joins from entities (n.name) to the documents about them (d), as SQL. A document may be about several.
-fn join(of: &Documents) -> String {
+fn join(of: &Documents, how: Belongs) -> String {
     let Documents { name, id, .. } = of;
-    match (&of.mapping, &of.entity) {
-        (Some(mapping), _) => format!(
+    match (&of.entity, &of.mapping) {
+        (Some(entity), mapping) if how == Belongs::Own || mapping.is_none() => {
+            format!(" JOIN {name} AS d ON {}", is_named(entity, "d"))
+        }
+        (_, Some(mapping)) => format!(
             " JOIN {} AS m ON {} JOIN {name} AS d ON {}",
             mapping.name,
             is_named(&mapping.entity, "m"),
             same(of, mapping, &id.of_row("d"))
         ),
-        (None, Some(entity)) => format!(" JOIN {name} AS d ON {}", is_named(entity, "d")),
-        (None, None) => String::new(),
+        _ => String::new(),
     }
 }
 
 /// Whether the caller can see an entity that a link names, as SQL, after AND. (The links' owner has no policy.)
 fn visible(of: &Documents, entity: &str) -> String {
-    let linked = of.linked.as_ref().filter(|_| of.mapping.as_ref().is_some_and(|mapping| mapping.mentions.is_some()));
+    let linked = of.linked.as_ref().filter(|_| of.is_linked());
     let visible = |edges| format!(" AND cftrag_internal.cft_is_visible({entity}, '{edges}'::pg_catalog.regclass)");
     linked.map(|linked| visible(u32::from(linked.edges))).unwrap_or_default()
 }
@@ -377,7 +399,7 @@ pub fn documents_of(of: &Documents) -> Fallible<String> {
     Ok(format!(
         "SELECT e.id, e.mentions FROM (SELECT {id} AS id, pg_catalog.max({mentions}) AS mentions FROM (SELECT $1 {C} AS name) AS n{} \
          WHERE {id} IS NOT NULL{} GROUP BY 1) AS e ORDER BY e.mentions DESC NULLS LAST, e.id {C}",
-        join(of),
+        join(of, Belongs::Mapped),
         visible(of, "n.name"),
     ))
 }
@@ -393,7 +415,7 @@ pub fn in_order(of: &Documents, filter: Option<&str>) -> Fallible<String> {
     let Documents { id, body, name, .. } = of;
     let join = match (&of.entity, &of.mapping) {
         (Some(entity), _) => format!(" JOIN {name} AS d ON {}", is_named(entity, "d")),
-        (None, Some(mapping)) if mapping.mentions.is_none() => join(of),
+        (None, Some(mapping)) if mapping.mentions.is_none() => join(of, Belongs::Own),
         _ => return Err(error::documents_without_entities(&of.shown)),
     };
     let id_text = id.as_text(&id.of_row("d"));
@@ -431,7 +453,7 @@ impl Source<'_> {
         let (embedding, distance) = self.embedding();
         let join = match self {
             Self::Embeddings(of) => format!(" JOIN {} AS d ON {}", of.name, is_named(&of.entity, "d")),
-            Self::Documents(of) => join(of),
+            Self::Documents(of) => join(of, Belongs::Own),
         };
         let value = embedding.of_row("d");
         let away = format!("{value}{} {} $2::{}", distance.cast, distance.operator, distance.type_name);
@@ -457,13 +479,13 @@ impl Source<'_> {
         let (name, key, entity, mapped) = match self {
             Self::Embeddings(of) => of_column(&of.name, &of.entity),
             Self::Documents(of) => match (&of.mapping, &of.entity) {
+                (_, Some(entity)) => of_column(&of.name, entity),
                 (Some(mapping), _) => (
                     of.name.clone(),
                     of.id.of_row("d"),
                     mapping.entity.as_text(&mapping.entity.of_row("m")),
                     format!(" JOIN {} AS m ON {}", mapping.name, same(of, mapping, "n.key")),
                 ),
-                (None, Some(entity)) => of_column(&of.name, entity),
                 (None, None) => return Err(error::documents_without_entities(&of.shown)),
             },
         };
@@ -499,7 +521,7 @@ pub fn texts(documents: Option<&Documents>, summaries: Option<(&str, &DocumentCo
                 "SELECT n.name, pg_catalog.string_agg({body}, pg_catalog.chr(10) ORDER BY {id} {C}, {body} {C}) AS said, \
                  pg_catalog.sum({})::pg_catalog.int8 AS size FROM n{} WHERE {} IS NOT NULL GROUP BY n.name",
                 tokens(&counted(of), &body),
-                join(of),
+                join(of, Belongs::Own),
                 of.body.of_row("d"),
             )
         }

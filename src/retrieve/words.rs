@@ -18,7 +18,7 @@ use crate::retrieve::found::Found;
 use crate::retrieve::search::{By, How, Search};
 use crate::serve::plans::{Planning, with_safe_path, with_settings};
 use pgrx::pg_sys;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 /// What is compared, as SQL; the OID of its configuration; and how frequent words are.
@@ -117,6 +117,12 @@ impl Wanted {
                 of.written += -word.frequency.ln();
                 of.others += if word.of.contains(&(n + 1)) { 0.0 } else { -word.frequency.ln() };
             }
+        }
+        // A mention's word that no document has is rarer than those that one has.
+        let unknown = (2.0 * documents.max(1.0)).ln();
+        for word in words.iter().filter(|word| word.frequency == 0.0) {
+            let of: BTreeSet<usize> = word.of.iter().map(|n| n / 2).collect(); // bounded: the mentions
+            of.into_iter().for_each(|n| mentions[n].weight += unknown);
         }
         words.retain(|word| word.frequency > 0.0);
         words.sort_by(|a, b| a.frequency.total_cmp(&b.frequency).then_with(|| a.lexeme.cmp(&b.lexeme)));

@@ -50,6 +50,12 @@ SELECT * FROM rows('[1,94]', 1, 'siblings');
 SELECT cft_attach_documents('pieces', link => true, edges => 'sections', entity => 'section');
 SELECT document_id, text, why FROM rows('[1,94]', 1, 'siblings');
 SELECT * FROM rows('[1,94]', 1, 'cousins');
+-- A mapping that says a pair twice, and a document of two sections; hits that a budget shortens.
+INSERT INTO of_sections VALUES (2, 94), (3, 94);
+SELECT cft_attach_documents('pieces', mapping => 'of_sections');
+SELECT document_id, text, why FROM rows('[1,94]', 1, 'parent', chunks => 2, question => 'leave, travel') WHERE source <> 'hierarchy';
+UPDATE pieces SET body = body || repeat(' lorem ipsum', 50) WHERE section = 2;
+SELECT k, n, max(length(text)) / 4 <= n AS fits, sum(tokens) <= n AS counts FROM unnest('{2,7}'::int[]) AS k, unnest('{100,300,900}'::int[]) AS n, rows('[1,94]', k, 'parent', budget => n) GROUP BY k, n ORDER BY k, n;
 -- Never other pieces than by hand: the runs of the k nearest and of their neighbours.
 SELECT cft_attach_documents('pieces', entity => 'section', sort => 'page');
 WITH asked AS (SELECT n, k, ARRAY[1, n]::vector AS embedding FROM generate_series(-20, 120, 7) AS n, generate_series(1, 9) AS k),

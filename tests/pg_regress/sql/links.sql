@@ -126,6 +126,60 @@ SELECT * FROM wrong(match => 'exact');
 SELECT cft_detach('docs');
 SELECT to_regclass('docs_links'), count(*) FROM pg_trigger WHERE tgrelid = 'docs'::regclass;
 
+-- As attackers found it. Triggers that change documents again; settings of the session that writes; names that come with a table, and go with it; edges that
+-- are detached.
+SELECT cft_attach_documents('docs', link => true);
+CREATE FUNCTION clean() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    UPDATE docs SET body = replace(body, 'kayak', 'XXX') WHERE id = NEW.id AND body ~ 'kayak';
+    DELETE FROM docs WHERE id = NEW.id AND body ~ 'spam';
+    RETURN NULL;
+END $$;
+CREATE TRIGGER clean AFTER INSERT ON docs FOR EACH ROW EXECUTE FUNCTION clean();
+INSERT INTO docs VALUES (20, 'A kayak in a tent', NULL), (21, 'spam about a tent', NULL);
+DROP TRIGGER clean ON docs;
+SELECT * FROM wrong();
+SELECT * FROM docs_links WHERE document >= 20;
+INSERT INTO categories VALUES (10, 1, 'IT');
+SET cftrag.match_case = off;
+INSERT INTO docs VALUES (22, 'it is it', NULL);
+RESET cftrag.match_case;
+SELECT count(*) FROM docs_links WHERE document = 22;
+CREATE TABLE more (alias text, entity int);
+INSERT INTO more VALUES ('garden', 5);
+SELECT cft_attach_aliases('more', edges => 'categories');
+CALL settled();
+SELECT * FROM docs_links WHERE document = 3;
+SELECT cft_detach('more');
+CALL settled();
+SELECT * FROM docs_links WHERE document = 3;
+SELECT cft_detach('categories');
+INSERT INTO docs VALUES (23, 'A tent', NULL);
+SELECT cft_relink() > 0 AS relinked;
+SELECT count(*) FROM docs_links WHERE mentions > 0;
+SELECT cft_attach('categories', parent => 'parent_id', child => 'id', label => 'name');
+SELECT oracle.build('categories');
+CALL settled();
+SELECT * FROM wrong();
+-- Given to another role, the documents have no links until the table of links is its, too.
+CREATE ROLE regress_cft_links_other;
+GRANT ALL ON SCHEMA links TO regress_cft_links_other;
+ALTER TABLE categories OWNER TO regress_cft_links_other;
+ALTER TABLE docs OWNER TO regress_cft_links_other;
+SET client_min_messages = notice;
+INSERT INTO docs VALUES (24, 'A tent', NULL);
+SET client_min_messages = warning;
+ALTER TABLE docs_links OWNER TO regress_cft_links_other;
+GRANT SELECT ON ALL TABLES IN SCHEMA links TO regress_cft_links_other;
+SELECT cft_relink();
+SELECT * FROM docs_links WHERE document = 24;
+ALTER TABLE docs OWNER TO CURRENT_USER;
+SELECT cft_detach('docs');
+SELECT to_regclass('docs_links');
+ALTER TABLE categories OWNER TO CURRENT_USER;
+DROP OWNED BY regress_cft_links_other;
+DROP ROLE regress_cft_links_other;
+
 -- What cannot be linked.
 CREATE TABLE pairs (entity int, document_id int);
 SELECT cft_attach_documents('docs', mapping => 'pairs', link => true);
@@ -191,7 +245,17 @@ SELECT right(document::text, 1) AS document, entity, mentions FROM docs_links OR
 SELECT entity, label FROM cft_linked('00000000-0000-0000-0000-00000000000a');
 SELECT document_id IS NOT NULL AS found, entity FROM cft_nearest_documents('[1,0,0]');
 RESET ROLE;
--- Without rights on the documents there are no links.
+-- Who may not read the texts sees no links.
+REVOKE SELECT ON docs FROM regress_cft_links_reader;
+GRANT SELECT (id, tenant) ON docs TO regress_cft_links_reader;
+SET ROLE regress_cft_links_reader;
+SELECT count(*) FROM docs;
+TABLE docs_links;
+RESET ROLE;
+-- Without rights on the documents there are no links. Forced policies bind the owner here, too.
+SET ROLE regress_cft_links_owner;
+SELECT count(*) FROM docs_links;
+RESET ROLE;
 REVOKE SELECT ON docs FROM regress_cft_links_reader;
 SET ROLE regress_cft_links_reader;
 TABLE docs_links;
