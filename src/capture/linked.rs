@@ -71,7 +71,11 @@ pub fn before_commit() {
         let functions = Functions::of_extension();
         documents.extend(tables.iter().flat_map(|table| of_names(*table, functions).to_vec())); // bounded: attached tables
     }
-    documents.into_iter().for_each(start);
+    for documents in documents {
+        if !start(documents) {
+            error::warn_not_linked(&name::display_name(documents));
+        }
+    }
 }
 
 pub fn forget() {
@@ -83,7 +87,7 @@ pub fn forget() {
 pub fn names_may_differ(table: pg_sys::Oid, functions: Functions) {
     // SAFETY: backend state.
     if unsafe { !pg_sys::RecoveryInProgress() } {
-        contain::attempt(|| of_names(table, functions).iter().copied().for_each(start));
+        contain::attempt(|| of_names(table, functions).iter().for_each(|documents| _ = start(*documents)));
     }
 }
 
@@ -102,17 +106,18 @@ fn of_names(table: pg_sys::Oid, functions: Functions) -> Rc<[pg_sys::Oid]> {
     documents
 }
 
-/// Starts a worker for the documents, unless one that has not begun will see all that this transaction did.
-fn start(documents: pg_sys::Oid) {
+/// Starts a worker for the documents, unless one that has not begun will see all that this transaction did. Returns whether one will look at them.
+fn start(documents: pg_sys::Oid) -> bool {
     let is_recent = |(of, at): (pg_sys::Oid, Instant)| of == documents && at.elapsed() < PAUSE;
     if STARTED.get().is_some_and(is_recent) || Turn::Next.is_taken(documents) {
-        return;
+        return true;
     }
-    STARTED.set(Some((documents, Instant::now())));
     // SAFETY: a backend variable.
     let database = unsafe { pg_sys::MyDatabaseId };
     let extra = [u32::from(database), u32::from(documents), 0, 0, 0];
-    if launch(c"cftrag linker", c"cftrag_link_worker", extra).is_none() {
-        error::warn_not_linked(&name::display_name(documents));
+    let is_started = launch(c"cftrag linker", c"cftrag_link_worker", extra).is_some();
+    if is_started {
+        STARTED.set(Some((documents, Instant::now())));
     }
+    is_started
 }

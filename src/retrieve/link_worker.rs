@@ -24,6 +24,8 @@ use std::time::{Duration, Instant};
 /// After an error it tries again, so often and after so long.
 const TRIES: u32 = 10;
 const AGAIN: Duration = Duration::from_secs(60);
+/// Until it looks again at documents that were locked.
+const LATER: Duration = Duration::from_secs(5);
 
 /// The worker's main function. `bgw_extra`: database, table of documents.
 #[pg_guard]
@@ -42,7 +44,9 @@ extern "C-unwind" fn cftrag_link_worker(_arg: pg_sys::Datum) {
     for left in (0..TRIES).rev() {
         let done = PgTryBuilder::new(AssertUnwindSafe(|| {
             while !pass(documents) {
-                latch::nap();
+                if !wait(LATER) {
+                    break;
+                }
             }
             true
         }))

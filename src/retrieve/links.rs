@@ -255,7 +255,7 @@ impl<'d> Links<'d> {
             ),
             (false, true) => format!("SELECT d.{id} FROM cft_new AS d"),
             (true, false) => format!("SELECT d.{id} FROM cft_old AS d"),
-            (false, false) => return run(&format!("DELETE FROM {table}")),
+            (false, false) => return run(&format!("TRUNCATE {table}")),
         };
         if old.is_some() {
             run(&format!("DELETE FROM {table} AS l USING ({those}) AS z(id) WHERE l.document = z.id"));

@@ -44,6 +44,9 @@ for schema in public Cft; do
         SELECT \"$schema\".cft_attach_documents('other.papers', entity => 'who', embedding => 'e', metadata => 'meta', search => 'words');
         CREATE TABLE other.says (gone int, \"the tree\" text, above text, below text); ALTER TABLE other.says DROP gone; INSERT INTO other.says VALUES (NULL, '{entity} reports to {names}', '');
         SELECT \"$schema\".cft_attach_phrases('other.says', 'the tree', 'above', 'below', 'edges');
+        CREATE TABLE other.\"let'ters\" (gone int, id uuid PRIMARY KEY, body text, e \"$schema\".vector(2)); ALTER TABLE other.\"let'ters\" DROP gone;
+        INSERT INTO other.\"let'ters\" (id, body) VALUES ('00000000-0000-0000-0000-000000000001', 'To the Boss of n4, from n4');
+        SELECT \"$schema\".cft_attach_documents('other.\"let''ters\"', embedding => 'e', link => true, edges => 'edges');
         SELECT \"$schema\".cft_attach_documents('other.some', entity => 'who', embedding => 'e', metadata => 'meta')" >/dev/null
     documents() {  # documents DB: what is attached, and what a question finds with it
         sql "a/$1" "SELECT d, (SELECT string_agg(c::text, ' ') FROM \"$schema\".cft_chunks('n3', '[0,1]', 0, 0, 'edges', documents => 'other.\"Doc''s\"') AS c),
@@ -52,10 +55,11 @@ for schema in public Cft; do
             (SELECT s.summaries || ' ' || s.entity || ' ' || s.summary FROM cftrag_internal.cft_summaries_of('edges') AS s), (SELECT count(*) FROM pg_trigger WHERE tgname LIKE 'cftrag_rollup_%'),
             (SELECT string_agg(n::text, ' ') FROM \"$schema\".cft_nearest_documents('[1,0]', 5, 'edges', '{n3}', 'other.some', '{\"a\": 1}') AS n),
             (SELECT string_agg(r.text, ' ') FROM \"$schema\".cft_retrieve('n4', NULL, edges => 'edges', documents => 'other.papers') AS r WHERE r.source = 'hierarchy'),
-            (SELECT string_agg(r.document_id, ' ') FROM \"$schema\".cft_retrieve('zebras', NULL, mode => 'hybrid', edges => 'edges', documents => 'other.papers') AS r) FROM cftrag_internal.cft_attached_documents('other.\"Doc''s\"') AS d"
+            (SELECT string_agg(r.document_id, ' ') FROM \"$schema\".cft_retrieve('zebras', NULL, mode => 'hybrid', edges => 'edges', documents => 'other.papers') AS r),
+            (SELECT string_agg(l.entity || ' ' || l.mentions, ', ') FROM \"$schema\".cft_linked('00000000-0000-0000-0000-000000000001', 'other.\"let''ters\"') AS l) FROM cftrag_internal.cft_attached_documents('other.\"Doc''s\"') AS d"
     }
     attached=$(documents src)
-    like "documents" "$attached" '*Doc*the id*about*who*which*self*one*n3*n3*the Boss*the boss*n4*sum*who says*7*7,n3*seven zebras*n4 reports to *7'
+    like "documents" "$attached" '*Doc*the id*about*who*which*self*one*n3*n3*the Boss*the boss*n4*sum*who says*7*7,n3*seven zebras*n4 reports to *7*n4 2, n3 1'
 
     sql a "CREATE DATABASE plain TEMPLATE template0"
     dump -f "$out/plain.sql"
