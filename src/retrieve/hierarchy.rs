@@ -38,6 +38,8 @@ pub type Tree = Option<NameId>;
 struct Named {
     name: NameId,
     called: NameId,
+    /// Whether another way up begins with it: from the entity, or from itself, if it is on a way already.
+    begins: bool,
 }
 
 /// A sentence about the relatives of an entity, in one tree and direction.
@@ -126,8 +128,8 @@ impl Hierarchy {
         let called = rows[0].entity_called();
         let called = [self.id(called)?, self.id(&[called, behind].concat())?];
         let mut names = list(rows.len().min(KEPT), &mut self.room)?;
-        for row in rows.iter().take(KEPT) {
-            names.push(Some(Named { name: self.id(row.name)?, called: self.id(row.called())? }));
+        for (row, begins) in in_ways(&rows[..rows.len().min(KEPT)], &mut self.room)? {
+            names.push(Some(Named { name: self.id(row.name)?, called: self.id(row.called())?, begins }));
         }
         self.room.take(EACH)?;
         self.sentences.push(Sentence {
@@ -235,7 +237,8 @@ impl Hierarchy {
         for way in &ways {
             check_for_interrupts!();
             let Some(&n) = upward.get(&(way.of, way.tree)) else { continue };
-            let way: Vec<Named> = way.names.iter().map(|&name| Named { name, called: called[&name] }).collect(); // bounded: LEVELS
+            let way: Vec<Named> =
+                way.names.iter().map(|&name| Named { name, called: called[&name], begins: false }).collect(); // bounded: LEVELS
             self.sentences[n].go_on(&way);
         }
         Ok(ways.iter().map(|way| way.above).collect()) // bounded: the names
@@ -265,7 +268,7 @@ impl Hierarchy {
             }
             let mut way = Vec::new();
             for (name, called) in path.names.iter().rev().skip(1) {
-                way.push(Named { name: self.id(name)?, called: self.id(called)? });
+                way.push(Named { name: self.id(name)?, called: self.id(called)?, begins: false });
             }
             self.sentences[n].go_on(&way);
         }
@@ -341,7 +344,7 @@ impl Hierarchy {
         places.sort_unstable();
         let mut names: Vec<Option<Named>> = places.into_iter().map(|n| sentence.names[n]).collect(); // bounded: KEPT
         names.truncate(names.iter().rposition(Option::is_some).map_or(0, |last| last + 1));
-        let named = |all: &[Option<Named>]| all.iter().flatten().count();
+        let named = |all: &[Option<Named>]| all.iter().flatten().map(|one| one.name).collect::<HashSet<_>>().len(); // bounded: KEPT
         let more = sentence.more + named(&sentence.names) - named(&names);
         (names, more)
     }
@@ -354,7 +357,11 @@ impl Hierarchy {
             names_tree: sentence.names_tree,
             relation: sentence.relation,
         };
-        let called = names.iter().map(|one| one.map_or(&b"..."[..], |one| name(one.called)));
+        // Ways of one step each are a plain list.
+        let has_ways = names.iter().skip(1).any(|one| one.is_none_or(|one| !one.begins));
+        let called =
+            |one: &Option<Named>| one.map_or((&b"..."[..], false), |one| (name(one.called), one.begins && has_ways));
+        let called = names.iter().map(called);
         self.phrases.sentence(&about, called, more)
     }
 
@@ -369,19 +376,57 @@ impl Hierarchy {
     }
 }
 
+/// Relatives, those above an entity way by way: each behind the one that is on the way to it, and whether it begins another way. Where ways part, the one that
+/// was there first goes on; another one begins with what they part from.
+fn in_ways<'r, 'a>(rows: &'r [Relative<'a>], room: &mut Room) -> Fallible<Vec<(&'r Relative<'a>, bool)>> {
+    let mut ways: Vec<Vec<(&Relative<'_>, bool)>> = Vec::new(); // bounded: spared
+    room.spare(rows.len() * EACH)?;
+    let mut at: HashMap<&[u8], (usize, &Relative<'_>)> = HashMap::new(); // bounded: spared
+    for row in rows {
+        let before = at.get(row.via).filter(|_| row.ancestor).copied();
+        let n = match before {
+            Some((n, via)) if ways[n].last().is_some_and(|(last, _)| last.name == via.name) => n,
+            _ if !row.ancestor && !ways.is_empty() => 0,
+            before => {
+                ways.push(before.map(|(_, via)| (via, true)).into_iter().collect()); // bounded: spared
+                ways.len() - 1
+            }
+        };
+        let begins = ways[n].is_empty() && n > 0;
+        ways[n].push((row, begins)); // bounded: spared
+        at.insert(row.name, (n, row)); // bounded: spared
+    }
+    Ok(ways.into_iter().flatten().collect()) // bounded: spared
+}
+
 impl Sentence {
     /// Whether it says what is above its entity.
     pub fn is_upward(&self) -> bool {
         self.relation == Relation::Ancestor
     }
 
-    /// Adds what else is on a way up, all of it if that is short, else its end.
+    /// Adds what else is on a way up, all of it if that is short, else its end: behind what is known of the way, or as another way.
     fn go_on(&mut self, way: &[Named]) {
-        let is_new = |one: &&Named| !self.names.iter().flatten().any(|known| known.name == one.name);
-        let beyond: Vec<Named> = way.iter().filter(is_new).copied().collect(); // bounded: LEVELS
-        match &beyond[..] {
-            [_, .., last] if self.names.len() + beyond.len() > SHORT => self.names.extend([None, Some(*last)]),
-            _ => self.names.extend(beyond.into_iter().map(Some)),
+        let place = |one: &Named| self.names.iter().position(|known| known.is_some_and(|known| known.name == one.name));
+        let Some(first_new) = way.iter().position(|one| place(one).is_none()) else { return };
+        let mut beyond: Vec<Option<Named>> =
+            way[first_new..].iter().filter(|one| place(one).is_none()).map(|one| Some(*one)).collect(); // bounded: LEVELS
+        if let [Some(_), .., Some(last)] = beyond[..]
+            && self.names.len() + beyond.len() > SHORT
+        {
+            beyond = vec![None, Some(last)]; // bounded: two
+        }
+        let known = first_new.checked_sub(1).and_then(|n| place(&way[n]));
+        let end = known.map_or(0, |known| known + 1);
+        let is_end = self.names.get(end).is_none_or(|next| next.is_some_and(|next| next.begins));
+        if is_end && (known.is_some() || self.names.is_empty()) {
+            self.names.splice(end..end, beyond);
+            return;
+        }
+        // From the entity, or from where the ways part.
+        let anchor = known.map(|_| Some(way[first_new - 1])).into_iter();
+        for (n, one) in anchor.chain(beyond).enumerate() {
+            self.names.push(one.map(|one| Named { begins: n == 0, ..one })); // bounded: LEVELS
         }
     }
 }

@@ -12,6 +12,7 @@ use crate::catalog::registered;
 use crate::catalog::registration::Functions;
 use crate::error;
 use crate::pg::background_worker::transaction;
+use crate::pg::error_context::Entries;
 use crate::pg::turn::Turn;
 use crate::pg::{background_worker, latch, lock_holders};
 use crate::retrieve::links;
@@ -41,6 +42,7 @@ extern "C-unwind" fn cftrag_link_worker(_arg: pg_sys::Datum) {
     }
     transaction(|| Turn::Running.take(documents, true));
     transaction(|| Turn::Next.release(documents));
+    let entries = Entries::now();
     for left in (0..TRIES).rev() {
         let done = PgTryBuilder::new(AssertUnwindSafe(|| {
             while !pass(documents) {
@@ -53,7 +55,7 @@ extern "C-unwind" fn cftrag_link_worker(_arg: pg_sys::Datum) {
         .catch_others(|error| match left {
             0 => error.rethrow(),
             _ => {
-                report(&error);
+                report(&error, &entries);
                 false
             }
         })
@@ -64,8 +66,9 @@ extern "C-unwind" fn cftrag_link_worker(_arg: pg_sys::Datum) {
     }
 }
 
-/// Reports an ERROR in the log, and ends its transaction.
-fn report(error: &CaughtError) {
+/// Reports an ERROR in the log, and ends its transaction. `entries`: those of the error context before it, which is not unwound by itself.
+fn report(error: &CaughtError, entries: &Entries) {
+    entries.put_back();
     let (CaughtError::PostgresError(report)
     | CaughtError::ErrorReport(report)
     | CaughtError::RustPanic { ereport: report, .. }) = error;

@@ -94,11 +94,11 @@ impl Phrases {
         Ok(all)
     }
 
-    /// A sentence that lists relatives, and says how many more there are.
+    /// A sentence that lists relatives, and says how many more there are. Each is called something, and may begin another way.
     pub fn sentence<'n>(
         &self,
         about: &About<'_>,
-        called: impl Iterator<Item = &'n [u8]> + Clone,
+        called: impl Iterator<Item = (&'n [u8], bool)> + Clone,
         more: usize,
     ) -> Fallible<Vec<u8>> {
         let several = called.clone().count() + more > 1;
@@ -122,7 +122,12 @@ impl Phrases {
             let tree = about.names_tree.then(|| about.tree.map(Into::into));
             let subject = Subject { entity: about.entity.into(), tree, relation: about.relation };
             let mut paper = Text::default();
-            write(&mut paper, called, subject, several)?;
+            // What ways part from is said once.
+            let all = called.clone();
+            let is_new = |(n, (name, begins)): &(usize, (&[u8], bool))| {
+                !begins || all.clone().take(*n).all(|(one, _)| one != *name)
+            };
+            write(&mut paper, called.enumerate().filter(is_new).map(|(_, (name, _))| name), subject, several)?;
             let (end, before) = paper.as_bytes().split_last().unwrap_or((&b'.', b""));
             return Ok(in_one_line(&[before, &and_more.0, &[*end]].concat()));
         }

@@ -80,17 +80,18 @@ pub fn write<'n>(
     Ok(())
 }
 
-/// Lists names, separated by commas, or by semicolons if there are several and one contains a comma.
-pub fn list<'n>(names: impl Iterator<Item = &'n [u8]> + Clone, out: &mut Bytes) -> Fallible<()> {
+/// Lists names, separated by commas, or by semicolons if there are several and one contains a comma; before one that begins another list stands "; and".
+pub fn list<'n>(names: impl Iterator<Item = (&'n [u8], bool)> + Clone, out: &mut Bytes) -> Fallible<()> {
+    const ANOTHER: &[u8] = b"; and ";
     let done = Cell::new(0);
-    let names = names.inspect(|name| look_up(&done, name.len()));
+    let names = names.inspect(|(name, _)| look_up(&done, name.len()));
     let several = names.clone().nth(1).is_some();
-    let between = if several && names.clone().any(|name| name.contains(&b',')) { b"; " } else { b", " };
+    let between: &[u8] = if several && names.clone().any(|(name, _)| name.contains(&b',')) { b"; " } else { b", " };
     out.0.clear();
-    for (n, name) in names.enumerate() {
-        out.room(name.len() + between.len())?;
+    for (n, (name, begins)) in names.enumerate() {
+        out.room(name.len() + ANOTHER.len())?;
         if n > 0 {
-            out.0.extend_from_slice(between);
+            out.0.extend_from_slice(if begins { ANOTHER } else { between });
         }
         out.0.extend_from_slice(name);
     }

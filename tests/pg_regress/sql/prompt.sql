@@ -26,6 +26,20 @@ SELECT prompt('Apart from kayaks, which boats do you rent?', k => 9);
 -- At any distance; a long way is shortened.
 SELECT prompt('Are long tours something for boats?', k => 1);
 SELECT cft_prompt('long tours', NULL, k => 0, chunks => 0, up => 1, down => 0);
+-- Several ways up stand one behind the other; another one begins where it parts.
+CREATE TABLE is_a (child text, parent text);
+INSERT INTO is_a VALUES ('cardiovascular disease', 'disease'), ('heart disease', 'cardiovascular disease'), ('cardiomyopathy', 'heart disease'), ('cardiomyopathy', 'muscle disease'), ('muscle disease', 'disease'),
+    ('dilated cardiomyopathy', 'cardiomyopathy'), ('peripartum cardiomyopathy', 'dilated cardiomyopathy'), ('pregnancy complication', 'disease'), ('peripartum cardiomyopathy', 'pregnancy complication');
+SELECT cft_attach('is_a');
+SELECT oracle.build('is_a');
+SELECT up, text FROM generate_series(1, 5, 2) AS up, cft_retrieve('What is peripartum cardiomyopathy?', NULL, up => up, edges => 'is_a') WHERE source = 'hierarchy';
+SELECT text FROM cft_retrieve('Is peripartum cardiomyopathy a cardiovascular disease?', NULL, up => 1, edges => 'is_a') WHERE source = 'hierarchy';
+SELECT text FROM cft_retrieve('Is dilated cardiomyopathy a muscle disease or a heart disease?', NULL, up => 1, edges => 'is_a') WHERE source = 'hierarchy';
+SELECT text FROM cft_retrieve('What is peripartum cardiomyopathy?', NULL, budget => 30, edges => 'is_a') WHERE source = 'hierarchy';
+SET cftrag.wording = paper;
+SELECT text FROM cft_retrieve('What is peripartum cardiomyopathy?', NULL, edges => 'is_a') WHERE source = 'hierarchy';
+RESET cftrag.wording;
+DROP TABLE is_a;
 -- Of namesakes the one that is meant.
 SELECT prompt('What are the accessories for tents made of?', k => 1);
 -- What an alias and a misspelled name stand for.
