@@ -59,8 +59,15 @@ pub fn want_beside(table: pg_sys::Oid, functions: Functions) {
     of_names(table, functions).iter().copied().for_each(want);
 }
 
-/// Called before the commit.
+/// Called before the commit, which must not fail for what comes after it.
 pub fn before_commit() {
+    if CHANGED.with_borrow(Vec::is_empty) && WANTED.with_borrow(Vec::is_empty) {
+        return;
+    }
+    contain::attempt(start_all);
+}
+
+fn start_all() {
     let (tables, mut documents) = (CHANGED.take(), WANTED.take());
     // What comes from another server brings its links.
     // SAFETY: reads a setting.
