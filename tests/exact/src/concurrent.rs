@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use postgres::{Config, NoTls};
 
+use crate::links;
 use crate::run::{Driver, Failure, Look};
 use crate::schema::{self, TABLES};
 use crate::tally::{Stats, Tally};
@@ -42,6 +43,9 @@ pub fn run(config: &Config, seed: u64, sessions: usize, seconds: u64, look: &Loo
         if let Some(text) = schema::verify(&mut client, table)? {
             return Err(Failure { text, different: true });
         }
+    }
+    if let Some(text) = links::verify(&mut client)? {
+        return Err(Failure { text, different: true });
     }
     let served = stats.since(&mut client)?;
     let mut all = Tally::default();

@@ -21,6 +21,7 @@ mod ddl;
 mod disaster;
 mod dml;
 mod documents;
+mod links;
 mod long;
 mod model;
 mod recent;

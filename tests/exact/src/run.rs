@@ -8,6 +8,7 @@ use crate::apply::Outcome;
 use crate::builder::Builder;
 use crate::check::Check;
 use crate::dml::Part;
+use crate::links;
 use crate::long::Long;
 use crate::model::{Cursor, LEAVES_TO_WORKERS, Model};
 use crate::recent::{Recent, begin, finish_prepared};
@@ -384,7 +385,10 @@ impl Driver {
             }
             self.tally.verified += 1;
         }
-        Ok(())
+        match links::verify(&mut self.monitor)? {
+            Some(wrong) => Err(Trouble::Different(wrong)),
+            None => Ok(()),
+        }
     }
 
     /// Counts the tables' rows, unless a TRUNCATE has locked them.

@@ -7,7 +7,7 @@
 use postgres::{Client, Error};
 
 use crate::check;
-use crate::documents;
+use crate::{documents, links};
 
 pub const TABLES: [Table; 3] = [
     Table {
@@ -197,6 +197,7 @@ fn setup() -> String {
         );
     }
     sql += documents::SET_UP;
+    sql += links::SET_UP;
     sql + "GRANT USAGE ON SCHEMA exact TO exact_reader;\nGRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA exact TO exact_reader;\n"
 }
 

@@ -9,6 +9,7 @@ use crate::check::{Check, Mode};
 use crate::ddl::{in_a_transaction, swap, truncation, unwatched};
 use crate::dml::{self, Change, Part, one_in};
 use crate::documents::{self, WITH_DOCUMENTS};
+use crate::links::{self, LINKED_TO};
 use crate::long::Long;
 use crate::model::{Level, Model, Need};
 use crate::schema::{TABLES, Table};
@@ -335,6 +336,8 @@ impl Generator {
         let table = self.table();
         let change = if table == WITH_DOCUMENTS && one_in(&mut self.rng, 3) {
             documents::change(&mut self.rng)
+        } else if table == LINKED_TO && one_in(&mut self.rng, 4) {
+            links::change(&mut self.rng)
         } else {
             dml::change(&mut self.rng, &TABLES[table], model.rows[table] > self.full)
         };

@@ -83,6 +83,7 @@ fn half_of_the_steps_are_checks_and_every_kind_occurs() {
         "mode: Search,",
         "SearchExactly",
         "kind: \"documents\"",
+        "kind: \"texts\"",
     ] {
         assert!(count(what) > 0, "{what} never occurs");
     }
