@@ -23,12 +23,12 @@ use cftrag_core::{Interruptible, NameId, Names};
 use pgrx::pg_sys;
 use std::collections::HashSet;
 
-/// How a document's entity is related to one that was asked for. In the order in which it counts.
+/// How a document's entity is related to one that was asked for. In the order in which it counts at one depth.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Related {
-    Ancestor,
-    Descendant,
     Itself,
+    Descendant,
+    Ancestor,
 }
 
 impl Related {
@@ -133,7 +133,7 @@ impl Wanted {
                 Some(_) if some.len() == 1 && words.is_none() => Order::All,
                 Some(_) => Order::Turns(words.and_then(Weighed::value)),
             };
-            let arrays = arrays(&places.names, some, &mut room)?;
+            let arrays = arrays(&places.names, some, most.is_some(), &mut room)?;
             self.about(documents, how, (arrays, some.len()), wanted, (order, words), &mut found)?;
             found.each(|row| {
                 let (body, tokens) = self.body(row, 2, &mut room)?;
@@ -254,11 +254,14 @@ impl Wanted {
     }
 }
 
-/// The arguments of the search: names, depths, places.
-fn arrays(known: &Names, places: &[(How, NameId)], room: &mut Room) -> Fallible<[pg_sys::Datum; 3]> {
+/// The arguments of the search: names, depths, places. In the order of relations what is below stands before what is above in the same depth.
+fn arrays(known: &Names, places: &[(How, NameId)], by_relation: bool, room: &mut Room) -> Fallible<[pg_sys::Datum; 3]> {
     let mut names = list(places.len(), room)?;
     names.extend(places.iter().map(|(_, name)| known.get(*name)));
-    let depths = places.iter().map(|((depth, ..), _)| depth.to_ne_bytes());
+    let rank = |depth: i32, related| {
+        if by_relation { depth.saturating_mul(2) + i32::from(related == Related::Ancestor) } else { depth }
+    };
+    let depths = places.iter().map(|((depth, related, _), _)| rank(*depth, *related).to_ne_bytes());
     let numbers = places.iter().map(|((.., of), _)| (*of as i32).to_ne_bytes());
     Ok([text_array(&names), array_of_values(pg_sys::INT4OID, depths), array_of_values(pg_sys::INT4OID, numbers)])
 }

@@ -103,9 +103,12 @@ impl Tally {
         let entry = self.served.entry(condition.unwrap_or(FREE)).or_default();
         match served {
             Served { image, reference, .. } if calls > 1 => {
-                entry.0 += image.unsigned_abs();
-                entry.1 += reference.unsigned_abs();
-                entry.2 += calls.saturating_sub(image.unsigned_abs() + reference.unsigned_abs());
+                // The linker's calls count, too.
+                let reference = reference.unsigned_abs().min(calls);
+                let image = image.unsigned_abs().min(calls - reference);
+                entry.0 += image;
+                entry.1 += reference;
+                entry.2 += calls - reference - image;
             }
             Served { image: 1.., reference: 0, .. } => entry.0 += 1,
             Served { reference: 1.., .. } => entry.1 += 1,

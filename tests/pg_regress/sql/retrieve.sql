@@ -89,17 +89,17 @@ BEGIN
     IF NOT EXISTS (SELECT FROM named) THEN
         INSERT INTO named SELECT l.entity, 0, row_number() OVER (ORDER BY count(*) DESC, min(l.n)) FROM line AS l WHERE l.entity IS NOT NULL GROUP BY l.entity HAVING count(*) > 1 ORDER BY 3 LIMIT 3;
     END IF;
-    -- Chunks: the entities of one depth take turns.
+    -- Chunks: those below before those above at the same depth, and the entities of one depth and relation take turns.
     INSERT INTO line (source, entity, id, rank, body)
         WITH names AS (SELECT array_agg(entity ORDER BY n) AS names FROM named),
-             near AS (SELECT DISTINCT ON (relative) place, relation, depth, relative
-                        FROM (SELECT n AS place, 'self' AS relation, 0 AS depth, entity AS relative FROM named
-                              UNION ALL SELECT array_position(names, c.entity), c.relation, c.depth, c.relative FROM names, cft_context(names, up, down) AS c) AS z
-                       ORDER BY relative, depth, relation COLLATE "C", place),
-             c AS (SELECT p.id::text, n.relative, p.body, n.depth, n.place, n.relation, p.embedding <=> e AS distance,
+             near AS (SELECT DISTINCT ON (relative) place, depth, relative
+                        FROM (SELECT n AS place, 0 AS depth, entity AS relative FROM named
+                              UNION ALL SELECT array_position(names, c.entity), 2 * c.depth + (c.relation = 'ancestor')::int, c.relative FROM names, cft_context(names, up, down) AS c) AS z
+                       ORDER BY relative, depth, place),
+             c AS (SELECT p.id::text, n.relative, p.body, n.depth, n.place, p.embedding <=> e AS distance,
                           row_number() OVER (PARTITION BY n.depth, n.relative ORDER BY p.embedding <=> e, p.id::text COLLATE "C") AS turn
                      FROM near AS n JOIN paper AS p ON p.entity = n.relative)
-        SELECT 'chunk', c.relative, c.id, row_number() OVER (ORDER BY depth, turn, distance, place, relation COLLATE "C", relative COLLATE "C", c.id COLLATE "C"), c.body
+        SELECT 'chunk', c.relative, c.id, row_number() OVER (ORDER BY depth, turn, distance, place, relative COLLATE "C", c.id COLLATE "C"), c.body
           FROM c WHERE c.id NOT IN (SELECT l.id FROM line AS l) ORDER BY 4 LIMIT k;
     -- Sentences: not what is above another one in that tree, unless it is below it, too; the other one goes on to it, and to the top of its first tree.
     CREATE TEMP TABLE way AS SELECT a.entity, a.tree, a.relative, a.depth FROM named AS m, cft_context(m.entity, 64, 0) AS a WHERE up > 0 AND a.relative IN (SELECT b.entity FROM named AS b);
