@@ -23,7 +23,7 @@ LIB = $(BUILD_DIR)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))/libcftrag.so
 export PG SEED STEPS CHECKS CALLS STATEMENTS FUZZ_SECONDS VERSION
 
 .PHONY: help build install uninstall installcheck demo demo-stop test test-all freeze clean check-pg bench \
-	core-test asan valgrind races miri fuzz lint bench-core schema-check pgspot regress isolation exact exact-long inject hostile cost cancels sqlsmith pgrx-test docs-test demo-test life pg-regress upgrade quality recognise methods clients
+	core-test asan valgrind races miri fuzz lint bench-core schema-check pgspot regress isolation exact exact-long inject hostile cost cancels sqlsmith pgrx-test docs-test demo-test life pg-regress upgrade quality recognise methods clients python
 .DEFAULT_GOAL := build
 
 help:
@@ -58,6 +58,7 @@ help:
 	@echo '  make upgrade            ALTER EXTENSION UPDATE, pg_upgrade        PG='
 	@echo 'make inject               every use of shared memory fails once, on PostgreSQL 17'
 	@echo 'make exact-long           300,000 checks with crashes, promotions, memory limits   PG= SEED= CHECKS='
+	@echo 'make python               the Python package: its wheel, its tests against a server, mypy, ruff'
 	@echo 'make clients              the examples of docs/clients on the demo'"'"'s data, with libraries from PyPI and npm'
 	@echo 'make quality              what each mode of cft_retrieve finds, in how many words and how fast (CFTRAG_DATA)'
 	@echo 'make methods              the methods of docs/methods.md on the Disease Ontology and DART (CFTRAG_DATA)'
@@ -133,7 +134,7 @@ test-all:
 	tools/setup test
 	tools/test all
 
-lint schema-check pgspot regress isolation exact exact-long inject hostile cost cancels sqlsmith pgrx-test life fuzz asan valgrind races miri pg-regress upgrade quality recognise methods clients:
+lint schema-check pgspot regress isolation exact exact-long inject hostile cost cancels sqlsmith pgrx-test life fuzz asan valgrind races miri pg-regress upgrade quality recognise methods clients python:
 	tools/test $@
 test-long:
 	tools/setup test
