@@ -272,8 +272,8 @@ pub fn log_linker(message: &str) {
 /// The table of links does not count any more.
 pub fn warn_no_links(table: &str) {
     report(Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, format!("the links of {table} are not kept"))
-        .set_detail("Their table is gone, or belongs to another role than the documents.")
-        .set_hint("Give both tables to one role, and call cft_relink; or attach the documents again with cft_attach_documents.")
+        .set_detail("Their table is gone, or belongs to another role than the documents, these have become a partition or a child, or the names cannot be read.")
+        .set_hint("Give both tables to one role, attach the edges again if their columns have other names, and call cft_relink; or attach the documents again with cft_attach_documents.")
         .report(pgrx::PgLogLevel::WARNING);
 }
 

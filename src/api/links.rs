@@ -3,7 +3,6 @@
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
 use crate::call::fmgr::Call;
-use crate::capture::linked;
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::documents::Documents;
 use crate::catalog::edges_table::EdgesTable;
@@ -46,11 +45,6 @@ fn cft_link(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
             None => error::warn_no_links(&of.shown),
         }
     });
-    // A snapshot of the transaction's may miss names that were committed since.
-    // SAFETY: a backend variable.
-    if unsafe { pg_sys::XactIsoLevel } as u32 >= pg_sys::XACT_REPEATABLE_READ {
-        linked::want(documents);
-    }
     Ok(())
 }
 

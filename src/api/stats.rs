@@ -70,7 +70,7 @@ fn shown(table: pg_sys::Oid, functions: Functions) -> bool {
         return false;
     }
     let Some(registration) = registration::read(table, std::ptr::null_mut(), functions) else {
-        return reads(table, [None]);
+        return privileges::may_select(table, [None]);
     };
     let names = registration.names;
     let number = |name: &str| {
@@ -79,27 +79,16 @@ fn shown(table: pg_sys::Oid, functions: Functions) -> bool {
         let number = i32::from(unsafe { pg_sys::get_attnum(table, name.as_ptr()) });
         (number != 0).then_some(number)
     };
-    reads(table, names.all().into_iter().map(|(_, name)| name).chain(names.preferred.as_deref()).map(number))
+    privileges::may_select(
+        table,
+        names.all().into_iter().map(|(_, name)| name).chain(names.preferred.as_deref()).map(number),
+    )
 }
 
 /// Whether the caller is a member of pg_read_all_stats, as pg_monitor is.
 fn reads_all_statistics() -> bool {
     // SAFETY: reads a backend variable; system cache lookups.
     unsafe { pg_sys::has_privs_of_role(pg_sys::GetUserId(), pg_sys::Oid::from(pg_sys::ROLE_PG_READ_ALL_STATS)) }
-}
-
-/// Whether the caller has SELECT on the table, or on these columns of it. None: a column that is gone. False if the table is dropped meanwhile.
-fn reads(table: pg_sys::Oid, columns: impl IntoIterator<Item = Option<i32>>) -> bool {
-    let (select, ok) = (pg_sys::ACL_SELECT as pg_sys::AclMode, pg_sys::AclResult::ACLCHECK_OK);
-    // SAFETY: system cache lookups by OID and number.
-    unsafe {
-        let role = pg_sys::GetUserId();
-        let column = |number: i32| {
-            pg_sys::pg_attribute_aclcheck_ext(table, number as pg_sys::AttrNumber, role, select, &mut false)
-        };
-        pg_sys::pg_class_aclcheck_ext(table, role, select, &mut false) == ok
-            || columns.into_iter().all(|number| number.is_some_and(|number| column(number) == ok))
-    }
 }
 
 /// `cft_progress()`: a row for each running build. See sql/install/views.sql.
@@ -150,7 +139,7 @@ fn row(
     });
     if let Some(Ok((_, columns))) = &image {
         let number = |column: Column| if column.number == 0 { columns.child.number } else { column.number };
-        if !reads_all_statistics() && !reads(table, columns.all().map(|column| Some(number(column)))) {
+        if !reads_all_statistics() && !privileges::may_select(table, columns.all().map(|column| Some(number(column)))) {
             return None;
         }
     }

@@ -63,7 +63,7 @@ fn text(call: &Call, names: &[&[u8]]) -> Fallible<Option<pg_sys::Datum>> {
     let (mut texts, mut relatives) = (Bytes::default(), Bytes::default());
     told(of, names, reach, |rows| {
         each_sentence(rows, |of, _| {
-            list(of.iter().map(|row| (row.called(), false)), &mut relatives)?;
+            list(of.iter().map(|row| (row.called(), false)), b"", &mut relatives)?;
             let (count, first) = (of.len().to_string(), &of[0]);
             let tree = first.tree.unwrap_or_default();
             let values = [first.entity_called(), tree, relation(first).as_bytes(), &relatives.0, count.as_bytes()];

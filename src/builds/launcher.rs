@@ -1,6 +1,6 @@
 //! Images at server start (`cftrag.build_on_start`). Once the server takes writes (a standby: at its promotion), the launcher starts one worker
-//! per database, which builds the images of the tables attached there; then it ends. After a crash restart the postmaster does not restart a
-//! worker that had exited normally: images are then built for their first readers.
+//! per database, which builds the images of the tables attached there; then it ends, as a worker that failed does: the postmaster restarts such a one at once
+//! after a crash restart, else after [`RESTART`].
 //!
 //! The launcher is connected to no database, so it blocks no command. Its workers are connected to one while they build, and leave when a session
 //! wants to copy, rename or drop it.
@@ -20,8 +20,8 @@ use pgrx::prelude::*;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
 
-/// Seconds until the launcher restarts after it failed, or after the server crashed while it ran.
-const RESTART: i32 = 5;
+/// Seconds until the launcher restarts: PostgreSQL's longest, a thousand days.
+const RESTART: i32 = 86_400_000;
 
 /// A table whose writers do not end within this time (prepared transactions, say) is put off until all other tables of all databases are built.
 const BUSY_TABLE_WAIT: Duration = Duration::from_millis(20);
@@ -67,6 +67,8 @@ extern "C-unwind" fn cftrag_launcher(_arg: pg_sys::Datum) {
         if crate::guc::BUILD_ON_START.get() { background_worker::transaction(databases) } else { Vec::new() };
     let put_off: Vec<_> = databases.into_iter().filter(|database| build(*database, FIRST)).collect();
     put_off.into_iter().for_each(|database| _ = build(database, SECOND));
+    // SAFETY: the end of a background worker.
+    unsafe { pg_sys::proc_exit(1) }
 }
 
 /// Starts a worker that builds the images of a database, and waits for its end. Returns whether it put tables off.

@@ -1,25 +1,28 @@
 //! Documents that are linked to the entities they mention (retrieve/links.rs), when names change: a background worker looks for the names in them again.
 //!
-//! The worker is started just before the commit, and waits for it with all other transactions that have written to the tables. One that waits for its turn
-//! serves all that ask meanwhile. An image that is built asks, too: what the names are may have changed otherwise (columns, languages, a crash).
+//! The worker is started just before the commit, and waits for it with all other transactions that have written to the tables. A list in shared memory says what
+//! it is to look at: one worker for a role, in a database, does it all. An image that is built asks, too: what the names are may have changed otherwise (columns, languages, a crash).
 
 #![expect(unsafe_code, reason = "backend state")]
 
 use crate::catalog::registration::Functions;
-use crate::catalog::{name, registered, registration};
+use crate::catalog::{name, registered, registration, roles};
 use crate::error;
+use crate::image::control;
 use crate::pg::background_worker::launch;
 use crate::pg::contain;
 use crate::pg::invalidation;
 use crate::pg::invalidation::Cached;
-use crate::pg::turn::Turn;
+use crate::pg::turn;
 use pgrx::pg_sys;
 use std::cell::{Cell, RefCell};
 use std::convert::Infallible;
 use std::rc::Rc;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
 
-/// A worker waits at least so long before it begins.
+/// A worker waits so long before it looks at documents: the changes of a second are one.
 pub const PAUSE: Duration = Duration::from_secs(1);
 
 /// Tables of names whose documents are remembered.
@@ -32,7 +35,7 @@ thread_local! {
     static WANTED: RefCell<Vec<pg_sys::Oid>> = const { RefCell::new(Vec::new()) };
     /// (a table of names, the marker of linked documents): the tables of documents that are linked to its entities.
     static DOCUMENTS: Cached<(pg_sys::Oid, pg_sys::Oid), Rc<[pg_sys::Oid]>> = const { Cached::new(MOST, invalidation::relations) };
-    /// For which documents this session last started a worker, and when.
+    /// For which role this session last started a worker, and when.
     static STARTED: Cell<Option<(pg_sys::Oid, Instant)>> = const { Cell::new(None) };
 }
 
@@ -113,18 +116,60 @@ fn of_names(table: pg_sys::Oid, functions: Functions) -> Rc<[pg_sys::Oid]> {
     documents
 }
 
-/// Starts a worker for the documents, unless one that has not begun will see all that this transaction did. Returns whether one will look at them.
+/// Has a worker look at the documents: at most one runs for a role in a database. Returns whether one does; else the next one will.
 fn start(documents: pg_sys::Oid) -> bool {
-    let is_recent = |(of, at): (pg_sys::Oid, Instant)| of == documents && at.elapsed() < PAUSE;
-    if STARTED.get().is_some_and(is_recent) || Turn::Next.is_taken(documents) {
+    let Some(owner) = roles::owner(documents) else { return true };
+    if !leave(documents) {
+        return false;
+    }
+    let is_recent = |(of, at): (pg_sys::Oid, Instant)| of == owner && at.elapsed() < PAUSE;
+    if STARTED.get().is_some_and(is_recent) || turn::is_taken(owner) {
         return true;
     }
     // SAFETY: a backend variable.
     let database = unsafe { pg_sys::MyDatabaseId };
-    let extra = [u32::from(database), u32::from(documents), 0, 0, 0];
+    let extra = [u32::from(database), u32::from(owner), 0, 0, 0];
     let is_started = launch(c"cftrag linker", c"cftrag_link_worker", extra).is_some();
     if is_started {
-        STARTED.set(Some((documents, Instant::now())));
+        STARTED.set(Some((owner, Instant::now())));
     }
     is_started
+}
+
+/// Leaves the documents to a worker. Returns whether there is room.
+fn leave(documents: pg_sys::Oid) -> bool {
+    let Some(control) = control::attach() else { return false };
+    let key = key(documents);
+    control.wanted.iter().any(|place| place.load(SeqCst) == key)
+        || control.wanted.iter().any(|place| place.compare_exchange(0, key, SeqCst, SeqCst).is_ok())
+}
+
+/// Whether documents of the role in this database are left to a worker.
+pub fn is_left(owner: pg_sys::Oid) -> bool {
+    left(owner).next().is_some()
+}
+
+/// Takes documents of the role in this database that are left to a worker.
+pub fn take_left(owner: pg_sys::Oid) -> Option<pg_sys::Oid> {
+    left(owner)
+        .find(|(place, documents)| place.compare_exchange(key(*documents), 0, SeqCst, SeqCst).is_ok())
+        .map(|(_, documents)| documents)
+}
+
+/// Those of tables that are gone are any role's.
+fn left(owner: pg_sys::Oid) -> impl Iterator<Item = (&'static AtomicU64, pg_sys::Oid)> {
+    let places = control::attach().map_or(&[][..], |control| &control.wanted);
+    let documents = |place: &'static AtomicU64| {
+        let documents = pg_sys::Oid::from(place.load(SeqCst) as u32);
+        (documents != pg_sys::InvalidOid && key(documents) == place.load(SeqCst)).then_some((place, documents))
+    };
+    places
+        .iter()
+        .filter_map(documents)
+        .filter(move |(_, documents)| roles::owner(*documents).is_none_or(|of| of == owner))
+}
+
+fn key(documents: pg_sys::Oid) -> u64 {
+    // SAFETY: a backend variable.
+    u64::from(u32::from(unsafe { pg_sys::MyDatabaseId })) << 32 | u64::from(u32::from(documents))
 }

@@ -334,7 +334,14 @@ fn read(oid: pg_sys::Oid, functions: Functions) -> Fallible<Documents> {
     let sort = column("sort");
     let numbered = |role| (1..).map_while(|n| column(&format!("{role}{n}"))).collect(); // bounded: a trigger's arguments
     let (columns, show) = (numbered("column"), numbered("show"));
+    // SAFETY: an open relation.
+    let linked = unsafe { registered::of_open(table.rel(), functions.links()) };
+    // What is written by way of a parent fires no trigger that keeps links.
+    let is_followed = linked.is_empty() || table.unsuitable().or_else(|| table.inherits()).is_none();
     let mapping = belonging(oid, functions, Kind::Mapping, |table, said| {
+        if !is_followed {
+            return None;
+        }
         let column = |role: &str| said.column(role).and_then(|name| DocumentColumn::of(table, name));
         Some(Mapping {
             oid: table.oid(),
@@ -345,8 +352,6 @@ fn read(oid: pg_sys::Oid, functions: Functions) -> Fallible<Documents> {
             start: column("start"),
         })
     });
-    // SAFETY: an open relation.
-    let linked = unsafe { registered::of_open(table.rel(), functions.links()) };
     let linked = linked.iter().find_map(|said| {
         Some(Linked {
             edges: said.other,

@@ -28,6 +28,20 @@ pub fn is_readable(table: pg_sys::Oid) -> bool {
     }
 }
 
+/// Whether the caller has SELECT on the table, or on these columns of it. None: a column that is gone. False if the table is dropped meanwhile.
+pub fn may_select(table: pg_sys::Oid, columns: impl IntoIterator<Item = Option<i32>>) -> bool {
+    let (select, ok) = (pg_sys::ACL_SELECT as pg_sys::AclMode, pg_sys::AclResult::ACLCHECK_OK);
+    // SAFETY: system cache lookups by OID and number.
+    unsafe {
+        let role = pg_sys::GetUserId();
+        let column = |number: i32| {
+            pg_sys::pg_attribute_aclcheck_ext(table, number as pg_sys::AttrNumber, role, select, &mut false)
+        };
+        pg_sys::pg_class_aclcheck_ext(table, role, select, &mut false) == ok
+            || columns.into_iter().all(|number| number.is_some_and(|number| column(number) == ok))
+    }
+}
+
 /// Raises 42501 unless the table [`is_readable`]; a table that is gone raises nothing here.
 pub fn require_readable(table: pg_sys::Oid) {
     if !is_readable(table) {

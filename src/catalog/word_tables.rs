@@ -4,7 +4,7 @@
 #![expect(unsafe_code, reason = "reads the relation cache")]
 
 use crate::catalog::edges_table::EdgesTable;
-use crate::catalog::privileges::{is_readable, require_readable};
+use crate::catalog::privileges::{is_readable, may_select, require_readable};
 use crate::catalog::registered::Registered;
 use crate::catalog::registration::Functions;
 use crate::catalog::{registered, trust};
@@ -41,9 +41,12 @@ pub fn open(edges: pg_sys::Oid, functions: Functions) -> Fallible<Vec<WordTable>
     Ok(all.into_iter().filter_map(of_words).collect()) // bounded: attached tables
 }
 
-/// Opens the first table of phrases of an edges table that counts and that the caller may read, and says what its columns are for.
+/// Opens the first table of phrases of an edges table that counts and whose columns the caller may read, and says what these are for.
 pub fn phrases(edges: pg_sys::Oid, functions: Functions) -> Option<(EdgesTable, Registered)> {
-    beside(edges, functions.phrases(), is_readable).into_iter().next()
+    let all = beside(edges, functions.phrases(), is_readable);
+    all.into_iter().find(|(table, said)| {
+        may_select(table.oid(), said.roles().values().map(|column| table.column(column).map(|column| column.number)))
+    })
 }
 
 /// Opens the tables that triggers of that function say belong to an edges table, those that count and are wanted, ascending by OID.

@@ -3,6 +3,7 @@
 //!   +0   magic, layout, disabled      always in this place: a backend with another layout only sets `disabled`
 //!   +..  lock, area, memory_used      the directory of slots, the DSA area of all images, bytes of all chunks and logs
 //!   +..  put_off                      whether tables were put off at server start
+//!   +..  wanted                       documents whose links wait for a worker (capture/linked.rs)
 //!   +..  placeless                    calls about tables that found no slot, by reason
 //!   +..  slots[SLOTS]                 one per table that was asked about (slot.rs)
 //!
@@ -23,7 +24,7 @@ const MAGIC: u64 = 0x6366_7472_6167_0001; // "cftrag"
 
 /// Changes whenever the layout of Control, Slot or the core does. A release that changes one of them bumps this number;
 /// docs/design.md has the list.
-const LAYOUT: u32 = 0x0008_0000 + cftrag_core::LAYOUT;
+const LAYOUT: u32 = 0x0009_0000 + cftrag_core::LAYOUT;
 
 /// Tables that can have an image at a time, in all databases. For other tables the reference query answers (reason
 /// ref_no_memory).
@@ -47,6 +48,8 @@ pub struct Control {
     pub put_off: AtomicU32,
     /// When a process last looked for slots of what is gone (sweep.rs `make_room`), a TimestampTz.
     pub swept_at: AtomicI64,
+    /// Documents (database, table) whose links are to be looked at by a worker; 0 is a free place.
+    pub wanted: [AtomicU64; 1024],
     /// What [`Slot::reasons`] counts, of all tables of all databases that found no slot.
     pub placeless: [AtomicU64; 32],
     /// Shared by who allocates, exclusive while the area is trimmed (trim.rs).

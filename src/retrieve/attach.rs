@@ -79,10 +79,8 @@ impl NewDocuments {
         if let Some(links) = &self.links {
             links::wait_for_images(links.edges, links.matching, functions)?;
         }
+        detach(self.table, functions)?;
         let function = Kind::Documents.function(functions);
-        if !registration::triggers_of(self.table, |form| form.tgfoid == function).is_empty() {
-            detach_documents(self.table, functions)?;
-        }
         register::set(self.table, None, function, &self.columns(), functions)?;
         require_embedding(self.table, &self.embedding)?;
         let Some(of) = Documents::of(functions, Some(self.table), true)? else { return Ok(()) };
@@ -140,7 +138,7 @@ impl NewDocuments {
                 let columns = mapping.columns();
                 mappings == BTreeMap::from([(u32::from(mapping.table), roles(&columns))])
             }
-            None => mappings.is_empty() || self.links.is_some(),
+            None => mappings.is_empty() == self.links.is_none(),
         };
         let linked = registered::read(Kind::Links.function(functions), own_table, null_mut());
         let is_linked = match (&self.links, &linked[..]) {
@@ -206,16 +204,26 @@ impl NewMapping {
 
 /// Detaches a table of documents and its mappings; mappings of other owners are left alone. Errors: 42P01 (not attached), 42501 (not the owner).
 pub fn detach_documents(table: pg_sys::Oid, functions: Functions) -> Fallible<()> {
-    if !register::unset(table, None, Kind::Documents.function(functions))? {
-        return Err(error::no_documents(&display_name(table), None));
+    match detach(table, functions)? {
+        true => Ok(()),
+        false => Err(error::no_documents(&display_name(table), None)),
     }
+}
+
+/// Returns whether anything was there: a column that was dropped with CASCADE has taken some of it along.
+fn detach(table: pg_sys::Oid, functions: Functions) -> Fallible<bool> {
+    let of = [Kind::Documents.function(functions), functions.of_name(c"cft_link")];
+    if registration::triggers_of(table, |form| of.contains(&form.tgfoid)).is_empty() {
+        return Ok(false);
+    }
+    register::unset(table, None, Kind::Documents.function(functions))?;
     links::remove(table, functions)?;
     let function = Kind::Mapping.function(functions);
     let all = registered::tables_beside(table, &[function]);
     for mapping in all.into_iter().filter(|mapping| privileges::is_owner(*mapping)) {
         register::unset(mapping, Some(table), function)?;
     }
-    Ok(())
+    Ok(true)
 }
 
 /// Attaches a table of embeddings of the entities of `edges`, in place of what it was attached as for them. Errors: 42701, 55000 (another table is

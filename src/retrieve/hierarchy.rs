@@ -205,14 +205,11 @@ impl Hierarchy {
                 room.spare(rows.len() * EACH)?;
                 let via: HashMap<&[u8], &[u8]> = rows.iter().map(|row| (row.name, row.via)).collect(); // bounded: spared
                 let tree = rows[0].tree.map(|tree| self.id(tree)).transpose()?;
-                let mut passed: HashSet<&[u8]> = HashSet::new(); // bounded: spared
                 for row in rows {
                     let Some(&above) = numbers.get(row.name).filter(|above| **above != at) else { continue };
-                    // What is on the way to one that is nearer is said already.
                     let way = std::iter::successors(Some(row.name), |name| via.get(name).copied());
                     let way = way.take_while(|name| *name != row.entity).take(LEVELS as usize);
-                    let way: Vec<&[u8]> = way.take_while(|name| !passed.contains(name)).collect(); // bounded: LEVELS
-                    passed.extend(&way);
+                    let way: Vec<&[u8]> = way.collect(); // bounded: LEVELS
                     room.take(EACH + way.len() * size_of::<NameId>())?;
                     let names = way.iter().rev().map(|name| self.id(name)).collect::<Fallible<_>>()?; // bounded: LEVELS
                     ways.push(Way { of: at, tree, above, names });
@@ -405,18 +402,21 @@ impl Sentence {
         self.relation == Relation::Ancestor
     }
 
-    /// Adds what else is on a way up, all of it if that is short, else its end: behind what is known of the way, or as another way.
+    /// Adds what is on a way up beyond the last name that is said already, all of it if that is short, else its end: behind that name, or as another way.
     fn go_on(&mut self, way: &[Named]) {
         let place = |one: &Named| self.names.iter().position(|known| known.is_some_and(|known| known.name == one.name));
-        let Some(first_new) = way.iter().position(|one| place(one).is_none()) else { return };
+        let last_known = way.iter().rposition(|one| place(one).is_some());
         let mut beyond: Vec<Option<Named>> =
-            way[first_new..].iter().filter(|one| place(one).is_none()).map(|one| Some(*one)).collect(); // bounded: LEVELS
+            way[last_known.map_or(0, |last| last + 1)..].iter().map(|one| Some(*one)).collect(); // bounded: LEVELS
+        if beyond.is_empty() {
+            return;
+        }
         if let [Some(_), .., Some(last)] = beyond[..]
             && self.names.len() + beyond.len() > SHORT
         {
             beyond = vec![None, Some(last)]; // bounded: two
         }
-        let known = first_new.checked_sub(1).and_then(|n| place(&way[n]));
+        let known = last_known.and_then(|n| place(&way[n]));
         let end = known.map_or(0, |known| known + 1);
         let is_end = self.names.get(end).is_none_or(|next| next.is_some_and(|next| next.begins));
         if is_end && (known.is_some() || self.names.is_empty()) {
@@ -424,7 +424,7 @@ impl Sentence {
             return;
         }
         // From the entity, or from where the ways part.
-        let anchor = known.map(|_| Some(way[first_new - 1])).into_iter();
+        let anchor = last_known.map(|n| Some(way[n])).into_iter();
         for (n, one) in anchor.chain(beyond).enumerate() {
             self.names.push(one.map(|one| Named { begins: n == 0, ..one })); // bounded: LEVELS
         }

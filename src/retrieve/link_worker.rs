@@ -1,10 +1,11 @@
 //! The background worker that looks for names in documents again (capture/linked.rs says when).
 //!
-//! It waits for the transactions that write names or documents when its turn begins: whoever writes documents later sees the names. It compares the documents
+//! There is one for a role in a database. It waits for the transactions that write names or documents when it begins with a table: whoever writes documents later sees the names. It compares the documents
 //! a thousand at a time, each thousand in a transaction of its own, and writes the links that are wrong. It waits for no document that is locked: it comes back.
 
 #![expect(unsafe_code, reason = "a background worker")]
 
+use crate::capture::linked;
 use crate::capture::linked::PAUSE;
 use crate::catalog::documents::Documents;
 use crate::catalog::edges_table::EdgesTable;
@@ -13,12 +14,13 @@ use crate::catalog::registration::Functions;
 use crate::error;
 use crate::pg::background_worker::transaction;
 use crate::pg::error_context::Entries;
-use crate::pg::turn::Turn;
-use crate::pg::{background_worker, latch, lock_holders};
+use crate::pg::{background_worker, latch, lock_holders, turn};
 use crate::retrieve::links;
 use crate::retrieve::links::{Links, Part};
+use crate::serve::plans::with_settings;
 use pgrx::pg_sys::panic::CaughtError;
 use pgrx::prelude::*;
+use std::ffi::CString;
 use std::panic::AssertUnwindSafe;
 use std::time::{Duration, Instant};
 
@@ -28,53 +30,88 @@ const AGAIN: Duration = Duration::from_secs(60);
 /// Until it looks again at documents that were locked.
 const LATER: Duration = Duration::from_secs(5);
 
-/// The worker's main function. `bgw_extra`: database, table of documents.
+/// How an attempt ended.
+enum End {
+    Done,
+    /// Documents, or a table, were locked.
+    Locked,
+    Failed,
+}
+
+/// Documents to look at.
+struct Todo {
+    documents: pg_sys::Oid,
+    at: Instant,
+    failures: u32,
+}
+
+/// The worker's main function. `bgw_extra`: database, role.
 #[pg_guard]
 #[unsafe(no_mangle)]
 extern "C-unwind" fn cftrag_link_worker(_arg: pg_sys::Datum) {
-    let [_, documents, ..] = background_worker::connect();
-    let documents = pg_sys::Oid::from(documents);
-    if !transaction(|| Turn::Next.take(documents, false)) {
-        return;
-    }
-    if !wait(PAUSE) {
-        return;
-    }
-    transaction(|| Turn::Running.take(documents, true));
-    transaction(|| Turn::Next.release(documents));
-    let entries = Entries::now();
-    for left in (0..TRIES).rev() {
-        let done = PgTryBuilder::new(AssertUnwindSafe(|| {
-            while !pass(documents) {
-                if !wait(LATER) {
-                    break;
-                }
+    let [_, owner, ..] = background_worker::connect();
+    let owner = pg_sys::Oid::from(owner);
+    let mut todo = Vec::new(); // bounded: linked tables
+    // What is left while this one ends is looked for once more.
+    while transaction(|| linked::is_left(owner) && turn::take(owner)) {
+        while let Some(Todo { documents, failures, .. }) = next(owner, &mut todo) {
+            let entries = Entries::now();
+            let end = PgTryBuilder::new(AssertUnwindSafe(|| if pass(documents) { End::Done } else { End::Locked }))
+                .catch_others(|error| report(&error, &entries))
+                .execute();
+            let (pause, failures) = match end {
+                End::Done => continue,
+                End::Locked => (LATER, failures),
+                End::Failed => (AGAIN, failures + 1),
+            };
+            if failures < TRIES {
+                todo.push(Todo { documents, at: Instant::now() + pause, failures });
             }
-            true
-        }))
-        .catch_others(|error| match left {
-            0 => error.rethrow(),
-            _ => {
-                report(&error, &entries);
-                false
-            }
-        })
-        .execute();
-        if done || !wait(AGAIN) {
+        }
+        transaction(|| turn::release(owner));
+        if transaction(lock_holders::database_is_wanted) {
             return;
         }
     }
 }
 
-/// Reports an ERROR in the log, and ends its transaction. `entries`: those of the error context before it, which is not unwound by itself.
-fn report(error: &CaughtError, entries: &Entries) {
+/// What to look at next, when it is time; None if there is nothing, or if the database is wanted.
+fn next(owner: pg_sys::Oid, todo: &mut Vec<Todo>) -> Option<Todo> {
+    loop {
+        let now = Instant::now();
+        if let Some(due) = todo.iter().position(|one| one.at <= now) {
+            return Some(todo.swap_remove(due));
+        }
+        if transaction(|| linked::is_left(owner)) {
+            if !wait(PAUSE) {
+                return None;
+            }
+            while let Some(documents) = transaction(|| linked::take_left(owner)) {
+                todo.retain(|one| one.documents != documents);
+                todo.push(Todo { documents, at: now, failures: 0 });
+            }
+        } else if todo.is_empty() || transaction(lock_holders::database_is_wanted) {
+            return None;
+        } else {
+            latch::nap();
+        }
+    }
+}
+
+/// Reports an ERROR in the log, unless a lock was not to be had, and ends its transaction. `entries`: those of the error context before it, which is not unwound
+/// by itself.
+fn report(error: &CaughtError, entries: &Entries) -> End {
     entries.put_back();
     let (CaughtError::PostgresError(report)
     | CaughtError::ErrorReport(report)
     | CaughtError::RustPanic { ereport: report, .. }) = error;
-    error::log_linker(report.message());
+    let is_locked = report.sql_error_code() == PgSqlErrorCode::ERRCODE_LOCK_NOT_AVAILABLE;
+    if !is_locked {
+        error::log_linker(report.message());
+    }
     // SAFETY: as after an ERROR in a session's main loop.
     unsafe { pg_sys::AbortCurrentTransaction() };
+    if is_locked { End::Locked } else { End::Failed }
 }
 
 /// Waits so long; returns false at once if the database is wanted.
@@ -124,13 +161,19 @@ fn pass(documents: pg_sys::Oid) -> bool {
     }
 }
 
-/// Calls `work` with the rights of the documents' owner; None if they are no longer linked.
+/// Calls `work` with the rights of the documents' owner; None if they are no longer linked. It gives up a lock (55P03) before the deadlock detector of a session
+/// that waits for us runs.
 fn of_linked<R>(documents: pg_sys::Oid, work: impl FnOnce(&Links<'_>) -> R) -> Option<R> {
-    let table = EdgesTable::open(documents).ok()?;
-    links::as_owner(&table, || {
-        let functions = Functions::of_extension();
-        let of = Documents::of(functions, Some(documents), true).ok()??;
-        Some(work(&Links::of(&of, functions)?))
+    // SAFETY: a setting of the server, in milliseconds.
+    let patience = unsafe { pg_sys::DeadlockTimeout } / 2;
+    let patience = CString::new(patience.max(1).to_string()).unwrap_or_default();
+    with_settings(&[(c"lock_timeout", patience.as_c_str())], || {
+        let table = EdgesTable::open(documents).ok()?;
+        links::as_owner(&table, || {
+            let functions = Functions::of_extension();
+            let of = Documents::of(functions, Some(documents), true).ok()??;
+            Some(work(&Links::of(&of, functions)?))
+        })
     })
 }
 

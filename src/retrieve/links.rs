@@ -64,7 +64,7 @@ impl NewLinks {
     }
 
     /// Makes the table of links of documents that are attached, fills it, and keeps it. Errors: 42809 (no plain table), 42830 (no unique index on the id),
-    /// 42804 (the id's type), 42P07 (there is a table of that name); those of [`register::set`] and of CREATE TABLE.
+    /// 42804 (the id's type); those of [`register::set`] and of CREATE TABLE.
     pub fn make(&self, of: &Documents, functions: Functions) -> Fallible<()> {
         let table = EdgesTable::open(of.oid)?;
         if let Some(why) = table.unsuitable().or_else(|| table.inherits()) {
@@ -92,7 +92,7 @@ impl NewLinks {
                 ..Trigger::on(of.oid)
             })?;
         }
-        let name = name_of(&table);
+        let name = free_name(&table);
         let links = qualified_name(table.schema(), &name);
         // SAFETY: an open relation.
         let is_forced = unsafe { (*(*table.rel()).rd_rel).relforcerowsecurity };
@@ -100,6 +100,12 @@ impl NewLinks {
         let name = std::ffi::CString::new(encoding::encode(&name)).unwrap_or_default();
         // SAFETY: a system cache lookup; 0 where there is none, which is no table to register.
         let oid = unsafe { pg_sys::get_relname_relid(name.as_ptr(), table.schema()) };
+        // Dropped with the documents, as an index is.
+        // SAFETY: both are there.
+        unsafe {
+            let of = |oid| pg_sys::ObjectAddress { classId: pg_sys::RelationRelationId, objectId: oid, objectSubId: 0 };
+            pg_sys::recordDependencyOn(&of(oid), &of(table.oid()), pg_sys::DependencyType::DEPENDENCY_AUTO);
+        }
         let columns =
             ["document", "entity", "mentions", "start"].map(|column| (column.to_string(), column.to_string()));
         register::set(oid, Some(of.oid), Kind::Mapping.function(functions), &columns, functions)?;
@@ -222,15 +228,21 @@ pub struct Part {
 }
 
 impl<'d> Links<'d> {
-    /// Of documents that are linked; their table of links is of the same owner.
+    /// Of documents that are linked, if their table of links is of the same owner, and names can be read.
     pub fn of(of: &'d Documents, functions: Functions) -> Option<Self> {
         let mapping = of.mapping.as_ref().filter(|mapping| mapping.mentions.is_some())?;
         let linked = of.linked.as_ref()?;
         if roles::owner(mapping.oid) != roles::owner(of.oid) {
             return None;
         }
-        let is_attached = registration::read(linked.edges, null_mut(), functions).is_some();
-        Some(Self { of, linked, table: &mapping.name, is_attached })
+        let edges = registration::read(linked.edges, null_mut(), functions);
+        // Columns may have been renamed.
+        if let Some(edges) = &edges
+            && EdgesTable::open(linked.edges).is_ok_and(|table| table.columns(&edges.names).is_err())
+        {
+            return None;
+        }
+        Some(Self { of, linked, table: &mapping.name, is_attached: edges.is_some() })
     }
 
     /// The edges table whose entities they are linked to, and by which rules.
@@ -423,13 +435,14 @@ fn rows(store: *mut pg_sys::Tuplestorestate) -> Option<i64> {
     (!store.is_null()).then(|| unsafe { pg_sys::tuplestore_tuple_count(store) })
 }
 
-/// What the table of links of a table of documents is called, as PostgreSQL names an index: cut where it cuts.
-fn name_of(table: &EdgesTable) -> String {
+/// What a table of links of a table of documents is called, as PostgreSQL names an index: cut where it cuts, with a number if the name is taken.
+fn free_name(table: &EdgesTable) -> String {
     let name = encoding::encode(&own_name(table.oid()).unwrap_or_default());
     let name = std::ffi::CString::new(name).unwrap_or_default();
     // SAFETY: a palloc'd C string.
     unsafe {
-        encoding::decode(CStr::from_ptr(pg_sys::makeObjectName(name.as_ptr(), null(), c"links".as_ptr())).to_bytes())
+        let free = pg_sys::ChooseRelationName(name.as_ptr(), null(), c"links".as_ptr(), table.schema(), false);
+        encoding::decode(CStr::from_ptr(free).to_bytes())
     }
 }
 

@@ -133,7 +133,9 @@ impl Phrases {
         }
         let format = self.parse(written.unwrap_or(SHORT[in_tree][direction].as_bytes()), &PHRASE)?;
         let mut names = Bytes::default();
-        list(called, &mut names)?;
+        // Only the built-in words are known to be English.
+        let another = if written.is_some() { &b"; "[..] } else { b"; and " };
+        list(called, another, &mut names)?;
         names.room(and_more.0.len())?;
         names.0.extend_from_slice(&and_more.0);
         format.write(&[about.entity, &names.0, about.tree.unwrap_or_default()], &mut text)?;

@@ -130,14 +130,12 @@ impl Change {
         take: impl FnOnce(&FirstRow) -> R,
     ) -> R {
         error_context::with_error_context(Some(statement.sql()), || {
-            // SAFETY: SPI is connected and finished around its use; the plan has parameters of these types. A trigger's statements see its transaction's
-            // snapshot, as those of its session.
+            // SAFETY: SPI is connected and finished around its use; the plan has parameters of these types.
             unsafe {
                 pg_sys::SPI_connect();
-                let mut latest = pg_sys::GetLatestSnapshot();
+                let latest = pg_sys::GetLatestSnapshot();
                 if let Some(trigger) = self.0 {
                     pg_sys::SPI_register_trigger_data(trigger);
-                    latest = std::ptr::null_mut();
                 }
                 let mut types: Vec<pg_sys::Oid> = values.iter().map(|(of, _)| *of).collect(); // bounded: parameters
                 let used = plan(statement, planning, &mut types);

@@ -80,18 +80,21 @@ pub fn write<'n>(
     Ok(())
 }
 
-/// Lists names, separated by commas, or by semicolons if there are several and one contains a comma; before one that begins another list stands "; and".
-pub fn list<'n>(names: impl Iterator<Item = (&'n [u8], bool)> + Clone, out: &mut Bytes) -> Fallible<()> {
-    const ANOTHER: &[u8] = b"; and ";
+/// Lists names, separated by commas, or by semicolons if there are several and one contains a comma; before one that begins another list stands `another`.
+pub fn list<'n>(
+    names: impl Iterator<Item = (&'n [u8], bool)> + Clone,
+    another: &[u8],
+    out: &mut Bytes,
+) -> Fallible<()> {
     let done = Cell::new(0);
     let names = names.inspect(|(name, _)| look_up(&done, name.len()));
     let several = names.clone().nth(1).is_some();
     let between: &[u8] = if several && names.clone().any(|(name, _)| name.contains(&b',')) { b"; " } else { b", " };
     out.0.clear();
     for (n, (name, begins)) in names.enumerate() {
-        out.room(name.len() + ANOTHER.len())?;
+        out.room(name.len() + another.len())?;
         if n > 0 {
-            out.0.extend_from_slice(if begins { ANOTHER } else { between });
+            out.0.extend_from_slice(if begins { another } else { between });
         }
         out.0.extend_from_slice(name);
     }

@@ -276,12 +276,13 @@ BEGIN
     IF relation IS NULL THEN
         RAISE EXCEPTION '"relation" must not be null' USING ERRCODE = 'null_value_not_allowed';
     END IF;
-    FOREACH registration IN ARRAY ARRAY['cftrag_internal.cft_documents()', 'cftrag_internal.cft_document_entities()',
+    -- Links may have lost the documents: a column that was dropped takes their registration along.
+    FOREACH registration IN ARRAY ARRAY['cftrag_internal.cft_documents()', 'cftrag_internal.cft_link()', 'cftrag_internal.cft_document_entities()',
                                         'cftrag_internal.cft_entity_embeddings()', 'cftrag_internal.cft_word_classes()', 'cftrag_internal.cft_phrases()', 'cftrag_internal.cft_summaries()']::regprocedure[] LOOP
         CONTINUE WHEN NOT EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = relation AND t.tgfoid = registration);
         had := true;
         CASE registration
-            WHEN 'cftrag_internal.cft_documents()'::regprocedure THEN PERFORM cftrag_internal.cft_detach_documents(relation);
+            WHEN 'cftrag_internal.cft_documents()'::regprocedure, 'cftrag_internal.cft_link()'::regprocedure THEN PERFORM cftrag_internal.cft_detach_documents(relation);
             WHEN 'cftrag_internal.cft_summaries()'::regprocedure THEN PERFORM cftrag_internal.cft_detach_summaries(relation);
             ELSE PERFORM cftrag_internal.cft_set_columns(relation, NULL, registration, NULL, NULL);
         END CASE;

@@ -196,10 +196,50 @@ SELECT cft_attach_documents('parts', link => true);
 SELECT cft_attach_documents('docs');
 SELECT cft_relink();
 SELECT * FROM cft_linked(1);
+-- A name that is taken gets a number, as an index's.
 CREATE TABLE docs_links (taken int);
 SELECT cft_attach_documents('docs', link => true);
-SELECT count(*) FROM pg_trigger WHERE tgrelid = 'docs'::regclass;
+SELECT count(*) > 0 AS are_there FROM docs_links1;
 DROP TABLE docs_links;
+-- Links whose table was dropped, or whose column of texts was, are made again; or gone.
+DROP TABLE docs_links1;
+INSERT INTO docs VALUES (30, 'A tent', NULL);
+SELECT cft_attach_documents('docs', link => true);
+SELECT * FROM wrong();
+INSERT INTO docs VALUES (31, 'A tent', NULL);
+SELECT * FROM docs_links WHERE document >= 30;
+CREATE TABLE texts (id int PRIMARY KEY, body text, embedding vector(3), other text);
+SELECT cft_attach_documents('texts', link => true);
+ALTER TABLE texts DROP body CASCADE;
+SELECT cft_attach_documents('texts', body => 'other', link => true);
+INSERT INTO texts VALUES (1, NULL, 'Kayaks');
+SELECT * FROM texts_links;
+ALTER TABLE texts DROP other CASCADE;
+SELECT cft_detach('texts'), to_regclass('texts_links');
+SELECT cft_detach('texts');
+-- Names that cannot be read, and documents that become a partition, which a parent's statements change, have no links that are kept.
+CREATE TABLE old_names (parent text, child text);
+INSERT INTO old_names VALUES (NULL, 'zero');
+SELECT cft_attach('old_names');
+CREATE TABLE part (id int PRIMARY KEY, body text, embedding vector(3));
+INSERT INTO part VALUES (1, 'zero');
+SELECT cft_attach_documents('part', link => true, edges => 'old_names');
+ALTER TABLE old_names RENAME child TO name;
+SET client_min_messages = notice;
+INSERT INTO part VALUES (2, 'zero');
+SET client_min_messages = warning;
+ALTER TABLE old_names RENAME name TO child;
+SELECT cft_relink('part');
+SELECT * FROM cft_documents('zero', 'part');
+CREATE TABLE whole (id int NOT NULL, body text, embedding vector(3)) PARTITION BY RANGE (id);
+ALTER TABLE whole ATTACH PARTITION part FOR VALUES FROM (0) TO (9);
+DELETE FROM whole WHERE id = 1;
+SELECT * FROM cft_documents('zero', 'part');
+ALTER TABLE whole DETACH PARTITION part;
+SELECT cft_relink('part');
+SELECT * FROM cft_documents('zero', 'part');
+DROP TABLE part, whole, old_names;
+SELECT to_regclass('part_links');
 
 -- Tenants: one tree each, documents and edges with policies. Nobody sees a link of another's document, or to another's entity.
 CREATE ROLE regress_cft_links_owner;

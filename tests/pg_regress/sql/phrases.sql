@@ -100,6 +100,12 @@ SELECT says() LIMIT 2;
 ALTER TABLE phrases OWNER TO regress_phrases;
 SELECT says() LIMIT 2;
 ALTER TABLE phrases OWNER TO CURRENT_USER;
+-- Of somebody who may read some of its columns, it says nothing.
+REVOKE SELECT ON phrases FROM regress_phrases;
+GRANT SELECT (tree, up) ON phrases TO regress_phrases;
+SET ROLE regress_phrases;
+SELECT says() LIMIT 2;
+RESET ROLE;
 -- Errors.
 SELECT cft_attach_phrases(NULL, edges => 'parts');
 SELECT cft_attach_phrases('phrases', up => NULL, edges => 'parts');

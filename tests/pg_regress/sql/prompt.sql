@@ -122,5 +122,49 @@ SELECT length(prompt('Which canoes are there?', k => 0)) BETWEEN 900 AND 1500;
 SELECT cft_attach_documents('products', entity => 'category_id', show => '{nothing}');
 SELECT cft_attach_documents('products', entity => 'category_id', search => 'words', show => '{price,stock}');
 SELECT columns FROM cftrag_internal.cft_columns('cftrag_internal.cft_documents()', 'products');
-DROP TABLE categories, short, products;
-DROP FUNCTION prompt;
+-- Each way up is one: whatever is named, what stands behind a name is above it. chains(): the steps that sentences claim, and the table has not.
+CREATE TABLE dag (parent text, child text);
+SELECT cft_attach('dag');
+CREATE FUNCTION chains(question text, up int) RETURNS SETOF text LANGUAGE sql AS $$
+    SELECT text FROM cft_retrieve(question, NULL, up => up, edges => 'dag', documents => 'products') WHERE text LIKE 'Above%' $$;
+INSERT INTO dag VALUES ('ape', 'bear'), ('bear', 'cat'), ('cat', 'deer'), ('deer', 'elk'), ('elk', 'fox');
+SELECT chains('fox, cat and ape', 3);
+TRUNCATE dag;
+INSERT INTO dag VALUES ('ba', 'aa'), ('ca', 'aa'), ('da', 'ba'), ('da', 'ca'), ('ea', 'da'), ('fa', 'ca'), ('ga', 'fa'), ('aa', 'xa'), ('xa', 'za');
+SELECT chains('za aa ga', 1);
+TRUNCATE dag;
+INSERT INTO dag VALUES ('hq', 'iq'), ('hq', 'jq'), ('iq', 'gq'), ('iq', 'jq'), ('jq', 'gq');
+SELECT chains('gq hq iq', 1);
+TRUNCATE dag;
+INSERT INTO dag VALUES ('bx', 'gx'), ('bx', 'jx'), ('fx', 'bx'), ('gx', 'dx'), ('jx', 'gx'), ('jx', 'jz'), ('jz', 'dx');
+SELECT chains('dx jx bx', 1);
+-- In random ones: a step that a sentence claims between two names of a way, or from the entity to its first, is one, or one of several levels with "..." between.
+CREATE FUNCTION wrong_steps(seed float8, rounds int) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE sentence text; way text; entity text; last text; step text;
+BEGIN
+    PERFORM setseed(seed);
+    FOR n IN 1 .. rounds LOOP
+        TRUNCATE dag;
+        INSERT INTO dag SELECT DISTINCT 'n' || least(a, b) || 'x', 'n' || greatest(a, b) || 'x' FROM (SELECT floor(random() * 9)::int AS a, floor(random() * 9)::int AS b FROM generate_series(1, 12)) AS z WHERE a <> b;
+        FOR sentence IN SELECT chains((SELECT string_agg('n' || i || 'x', ' ' ORDER BY random()) FROM generate_series(0, 8) AS i WHERE random() < 0.5), 1 + floor(random() * 3)::int) LOOP
+            entity := substring(sentence FROM 'Above (\w+)');
+            -- A plain list: all are of one step.
+            CONTINUE WHEN NOT EXISTS (SELECT FROM regexp_split_to_table(rtrim(substring(sentence FROM ': (.*)'), '.'), ', |; and ') AS name
+                WHERE NOT EXISTS (SELECT FROM dag WHERE child = entity AND parent = name));
+            FOREACH way IN ARRAY regexp_split_to_array(rtrim(substring(sentence FROM ': (.*)'), '.'), '; and ') LOOP
+                last := NULL;
+                FOREACH step IN ARRAY string_to_array(way, ', ') LOOP
+                    -- A way begins at the entity, or at what ways part from.
+                    IF last IS NOT NULL AND step <> '...' AND last <> '...' AND NOT EXISTS (SELECT FROM dag WHERE child = last AND parent = step)
+                       OR last IS NULL AND NOT EXISTS (SELECT FROM dag WHERE child = entity AND parent = step) AND strpos(sentence, step) = strpos(sentence, way) THEN
+                        RETURN NEXT sentence || ' ' || (SELECT string_agg(parent || '>' || child, ' ' ORDER BY 1) FROM dag);
+                    END IF;
+                    last := step;
+                END LOOP;
+            END LOOP;
+        END LOOP;
+    END LOOP;
+END $$;
+SELECT * FROM wrong_steps(0.3, 300);
+DROP TABLE categories, short, products, dag;
+DROP FUNCTION prompt, chains, wrong_steps;

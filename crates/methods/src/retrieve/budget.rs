@@ -39,6 +39,12 @@ pub fn taken(
 ) -> Vec<Option<usize>> {
     let mut order: Vec<usize> = (0..items.len()).collect();
     order.sort_by_key(|&n| (items[n].turn, items[n].source));
+    // Whatever comes first: a document, if one fits.
+    let is_document = |n: &usize| items[*n].source != Source::Hierarchy;
+    let fits = |n: &usize| items[*n].tokens.min(items[*n].head + LEAST) <= budget;
+    if let Some(first) = order.iter().position(|n| is_document(n) && fits(n)) {
+        order[..=first].rotate_right(1);
+    }
     let (mut left, mut taken, mut has_document) = (budget, vec![None; items.len()], false);
     for &n in &order {
         let Item { source, tokens, head, .. } = items[n];
@@ -54,7 +60,7 @@ pub fn taken(
     }
     // What is left: half of it for each that has nothing, then all for those that have not all.
     for share in [2, 1] {
-        for &n in order.iter().filter(|n| items[**n].source != Source::Hierarchy) {
+        for &n in order.iter().filter(|n| is_document(n)) {
             let has = taken[n].unwrap_or_default();
             let room = items[n].tokens.min(has + left / share);
             let is_wanted = if share == 2 { has == 0 } else { room > has };
@@ -95,6 +101,15 @@ mod tests {
         assert_eq!(taken(&all, 15, |_, _| None), some([0; 5]));
         // What the others leave is for the next document.
         assert_eq!(taken(&all, 76, |_, _| None), some([20, 16, 20, 0, 20]));
+        // One document is there, if one fits.
+        assert_eq!(
+            taken(
+                &items(&[(Document, 1, 90), (Hierarchy, 1, 11), (Document, 2, 5)]),
+                12,
+                |_, _| None
+            ),
+            [None, None, Some(5)]
+        );
         // A long sentence is cut to half of what is left, and so is the first document, which gets what the others leave.
         let all = items(&[(Document, 1, 200), (Hierarchy, 1, 100)]);
         let cut = |n, room| (n == 1 && room == 25).then_some(24);
@@ -114,7 +129,7 @@ mod tests {
             // Of documents one is there, if one can be.
             let is_document = |(item, _): &(&Item, &Option<usize>)| item.source != Source::Hierarchy;
             let mut documents = all.iter().zip(&taken).filter(is_document);
-            if budget >= 2 * LEAST + 100 && documents.clone().count() > 0 && all[0].source != Source::Hierarchy {
+            if documents.clone().any(|(item, _)| item.tokens.min(LEAST) <= budget) {
                 prop_assert!(documents.any(|(_, taken)| taken.is_some()));
             }
         }
