@@ -4,7 +4,6 @@ The embedding of a question is made by the embed of the hierarchy: Hierarchy(poo
 AsyncHierarchy embed=embeddings.aembed_query.
 """
 
-import hashlib
 from typing import Any, Literal
 from uuid import UUID
 
@@ -17,6 +16,7 @@ from langchain_core.tools.base import ArgsSchema
 from pydantic import BaseModel, ConfigDict, Field
 
 from ._async import AsyncHierarchy
+from ._nodes import metadata, node_id, plain
 from ._rows import Resolved, Retrieved
 from ._sync import Hierarchy
 
@@ -59,7 +59,7 @@ class CftragRetriever(BaseRetriever):
     """The greatest distance that a document or chunk may have: the smaller, the nearer, unlike a similarity. Rows without a distance stay."""
 
     def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun | None = None, **arguments: Any) -> list[Document]:
-        return self._documents(_sync(self.hierarchy).retrieve(query, **(self._set() | arguments)))
+        return self._documents(plain(self.hierarchy, "ainvoke").retrieve(query, **(self._set() | arguments)))
 
     async def _aget_relevant_documents(self, query: str, *, run_manager: AsyncCallbackManagerForRetrieverRun | None = None, **arguments: Any) -> list[Document]:
         hierarchy = _async(self)
@@ -116,7 +116,7 @@ class CftragHierarchyTool(BaseTool):
     async_hierarchy: AsyncHierarchy | None = None
 
     def _run(self, name: str, up: int | None = None, down: int | None = None) -> tuple[str, list[Resolved]]:
-        hierarchy, levels = _sync(self.hierarchy), _levels(up, down)
+        hierarchy, levels = plain(self.hierarchy, "ainvoke"), _levels(up, down)
         found = hierarchy.resolve(name)
         return _drawn(name, [hierarchy.tree(row.entity, **levels) for row in found]), found
 
@@ -128,20 +128,12 @@ class CftragHierarchyTool(BaseTool):
         return _drawn(name, [await hierarchy.tree(row.entity, **levels) for row in found]), found
 
 
-def _sync(hierarchy: Hierarchy | AsyncHierarchy) -> Hierarchy:
-    if isinstance(hierarchy, AsyncHierarchy):
-        raise TypeError("an AsyncHierarchy serves ainvoke only: give hierarchy=Hierarchy(...), and this one as async_hierarchy")
-    return hierarchy
-
-
 def _async(component: CftragRetriever | CftragHierarchyTool) -> AsyncHierarchy | None:
     return component.hierarchy if isinstance(component.hierarchy, AsyncHierarchy) else component.async_hierarchy
 
 
 def _document(row: Retrieved) -> Document:
-    made = f"hierarchy:{row.entity}:{hashlib.sha256(row.text.encode()).hexdigest()[:16]}"
-    metadata = {name: getattr(row, name) for name in ("source", "entity", "rank", "distance", "tokens", "why", "path")}
-    return Document(id=row.document_id or made, page_content=row.text, metadata=metadata)
+    return Document(id=node_id(row), page_content=row.text, metadata=metadata(row))
 
 
 def _levels(up: int | None, down: int | None) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""An app for test_django.py."""
