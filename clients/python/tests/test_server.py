@@ -112,7 +112,7 @@ def shown(method, columns, found):
     if method in ("database_statistics", "progress"):
         return []
     if method == "statistics":
-        return sorted(row for row in rows if "." not in row[0])
+        return sorted(row for row in rows if row[0] in ("categories", "edges", "parts"))
     return rows[:1] if method == "build_hierarchy" else rows
 
 
@@ -306,6 +306,13 @@ def test_embeddings_and_summaries(private):
     hierarchy.rollup_mark([due.entity])
     done = hierarchy.rollup()[0]
     assert done.summarized > 0 and done.extractive and done.by_function == "cft_summarize_extractive(text,text[],text[])"
+
+
+def test_health(hierarchy):
+    [row] = hierarchy.health()
+    assert row.status in ("ok", "warning", "critical") and row.checked is None
+    [library] = [row for row in hierarchy.health(detail=True) if row.checked == "library"]
+    assert (library.status, library.hint) == ("ok", None)
 
 
 def test_hot_entities_and_counters(hierarchy):

@@ -13,6 +13,7 @@ from ._rows import (
     DueSummary,
     EntityDocument,
     Expanded,
+    Health,
     HierarchyEdge,
     HotEntity,
     Linked,
@@ -40,7 +41,7 @@ from ._values import UNSET
 
 __all__ = [
     "AsyncHierarchy", "Hierarchy", "UNSET", "BridgeEdge", "CheckedEdge", "Chunk", "CoarseFine", "CommonAncestor", "ContextPart", "DatabaseStatistics",
-    "Depth", "DueSummary", "EntityDocument", "Expanded", "HierarchyEdge", "HotEntity", "Linked", "Mention", "NearestDocument", "NearestEntity", "Neighbor",
-    "Path", "PathPrefix", "Problem", "Progress", "Relation", "Relative", "Resolved", "Retrieved", "Rollup", "RollupStatus", "Root", "Statistics",
+    "Depth", "DueSummary", "EntityDocument", "Expanded", "Health", "HierarchyEdge", "HotEntity", "Linked", "Mention", "NearestDocument", "NearestEntity",
+    "Neighbor", "Path", "PathPrefix", "Problem", "Progress", "Relation", "Relative", "Resolved", "Retrieved", "Rollup", "RollupStatus", "Root", "Statistics",
     "SubtreeSize", "TreeFound",
 ]

@@ -336,6 +336,16 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
+class Health:
+    """Whether all is well: status is ok, warning or critical; hint is the line to type. checked: with detail, what this row is about."""
+
+    status: str
+    reason: str
+    hint: str | None
+    checked: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class HotEntity:
     """An entity, and how often it was asked for."""
 

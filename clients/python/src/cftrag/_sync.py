@@ -18,6 +18,7 @@ from ._rows import (
     DueSummary,
     EntityDocument,
     Expanded,
+    Health,
     HierarchyEdge,
     HotEntity,
     Linked,
@@ -406,6 +407,10 @@ class Hierarchy:
     def verify(self, edges: Arg[str] = UNSET) -> list[Problem]:
         """Differences between image and table; an empty list: sound."""
         return self._rows(Problem, "cft_verify", edges=self._needed("edges", edges))
+
+    def health(self, *, detail: Arg[bool] = UNSET) -> list[Health]:
+        """Whether all is well in the database, in one row; with detail a row for each thing that is checked, the worst first."""
+        return self._rows(Health, "cft_health", detail=detail)
 
     def hot_entities(self, k: Arg[int] = UNSET, *, edges: Arg[str] = UNSET) -> list[HotEntity]:
         """The k entities asked for most."""

@@ -147,7 +147,7 @@ ASKING: Kinds = {
     **dict.fromkeys(("template", "document_template", "format", "separator"), TEXT),
     **dict.fromkeys(("up", "down", "k", "chunks", "budget", "lines", "max_hops", "beam", "max_depth", "min_support", "coarse_k", "fine_k"), INTEGER),
     **dict.fromkeys(("threshold", "descend_threshold", "prune_factor", "local_share", "bridge_share", "global_share"), NUMBER),
-    **dict.fromkeys(("overlapping", "narrow", "modifiers"), BOOLEAN),
+    **dict.fromkeys(("overlapping", "narrow", "modifiers", "detail"), BOOLEAN),
     **dict.fromkeys(("edges", "documents"), TABLE),
     **dict.fromkeys(("summarizer", "embedder"), FUNCTION),
     **dict.fromkeys(("entity", "ancestor", "a", "b", "document"), ENTITY),
