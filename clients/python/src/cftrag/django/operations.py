@@ -30,7 +30,7 @@ class CftragExtension(CreateExtension):
     """CREATE EXTENSION vector, which cftrag needs, then cftrag, where they are not there. Backwards: DROP EXTENSION cftrag; vector stays."""
 
     def __init__(self) -> None:
-        self.name = "cftrag"
+        super().__init__("cftrag")
 
     def database_forwards(self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: ProjectState, to_state: ProjectState) -> None:
         if self._is_written(app_label, schema_editor):
