@@ -76,6 +76,7 @@ extension_sql_file!("../sql/install/methods/relations.sql", name = "relations", 
 extension_sql_file!("../sql/install/methods/extract.sql", name = "extract", requires = ["relations"]);
 extension_sql_file!("../sql/install/internal.sql", name = "internal", requires = ["extract"]);
 extension_sql_file!("../sql/install/views.sql", name = "views", requires = ["internal"]);
+extension_sql_file!("../sql/install/health.sql", name = "health", requires = ["views"]);
 
 /// All that loading the library does: disables backtraces, defines settings, registers shared memory and the launcher
 /// when preloaded, and installs callbacks of transactions and resource owners and hooks of planner and executor.

@@ -109,6 +109,7 @@ public.cft_rollup_mark('{leaf}'::text[], 'data.edges'::regclass)
 public.cft_rollup_next(1::int, 'data.edges'::regclass)
 public.cft_rollup_done('leaf'::text, 'new'::text, NULL::public.vector, 'data.edges'::regclass)
 public.cft_verify('data.edges'::regclass)
+public.cft_health(true)
 public.cft_hot_entities(0::int, 'data.edges'::regclass)
 public.cft_stats_reset()
 public.cft_detach('data.sums'::regclass)
@@ -129,6 +130,7 @@ BEGIN
         BEGIN
             EXECUTE 'SELECT string_agg(f::text, E''\n'') FROM ' || c.call || ' AS f' INTO answer;
             IF c.call LIKE 'public.cft_build\_h%' THEN answer := 'a hierarchy'; END IF;
+            IF c.call LIKE 'public.cft_health%' THEN answer := 'counters of calls'; END IF;
         EXCEPTION WHEN OTHERS THEN answer := SQLSTATE || ' ' || SQLERRM;
         END;
         RETURN NEXT;
