@@ -1,5 +1,10 @@
 -- cft_health: what a DBA alerts on, in words.
 
+CREATE FUNCTION cftrag_internal.cft_library()
+RETURNS text LANGUAGE c STABLE PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'cft_library_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_library() IS 'the version of the library that this session has loaded';
+
 CREATE FUNCTION cftrag_internal.cft_checks()
 RETURNS TABLE(checked text, status text, reason text, hint text)
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED COST 10000 ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
@@ -7,8 +12,12 @@ LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED COST 10000 ROWS 10 SET search_path
 DECLARE
     -- NULL: the caller may not see it.
     preloaded text := (SELECT s.setting FROM pg_settings AS s WHERE s.name = 'shared_preload_libraries');
-    memory numeric := pg_size_bytes(current_setting('cftrag.memory_limit'));
+    server record;
 BEGIN
+    RETURN QUERY SELECT 'version', CASE WHEN v.library = x.extversion THEN 'ok' ELSE 'critical' END,
+        format('the extension is %s, the library of this session %s', x.extversion, v.library),
+        CASE WHEN v.library <> x.extversion THEN 'restart the server after an installation, then ALTER EXTENSION cftrag UPDATE' END
+      FROM pg_extension AS x, (SELECT cftrag_internal.cft_library() AS library) AS v WHERE x.extname = 'cftrag';
     RETURN QUERY SELECT 'library', CASE WHEN NOT is_needed THEN 'ok' ELSE 'critical' END,
         CASE WHEN is_needed THEN 'the library is not preloaded: the reference query answers every call'
              WHEN is_preloaded THEN 'the library is preloaded' ELSE 'the library is loaded by each session' END,
@@ -47,14 +56,14 @@ BEGIN
               FROM cftrag_internal.cft_stat() AS t) AS s
      WHERE s.calls > 0;
 
-    RETURN QUERY SELECT 'memory', CASE WHEN m.used >= memory * 0.9 THEN 'warning' ELSE 'ok' END,
-        format('images of all databases have %s of cftrag.memory_limit, %s', pg_size_pretty(m.used), current_setting('cftrag.memory_limit')),
-        CASE WHEN m.used >= memory * 0.9 THEN 'ALTER SYSTEM SET cftrag.memory_limit to more, or detach tables that nobody asks' END
-      FROM (SELECT coalesce(sum(d.memory_bytes), 0) AS used FROM cftrag_internal.cft_databases() AS d) AS m;
-    RETURN QUERY SELECT 'places', CASE WHEN p.places >= 230 THEN 'warning' ELSE 'ok' END,
-        format('%s tables of all databases have a place, of 256; %s of them are gone', p.places, p.gone),
-        CASE WHEN p.places >= 230 THEN 'detach tables that nobody asks: for those without a place the reference query answers' END
-      FROM (SELECT coalesce(sum(d.places), 0) AS places, coalesce(sum(d.gone), 0) AS gone FROM cftrag_internal.cft_databases() AS d) AS p;
+    SELECT s.* INTO server FROM (SELECT coalesce(sum(d.memory_bytes), 0) AS bytes, pg_size_bytes(current_setting('cftrag.memory_limit')) AS most, coalesce(sum(d.places), 0) AS places, coalesce(sum(d.gone), 0) AS gone
+                                   FROM cftrag_internal.cft_databases() AS d) AS s;
+    RETURN QUERY SELECT 'memory', CASE WHEN server.bytes >= server.most * 0.9 THEN 'warning' ELSE 'ok' END,
+        format('images of all databases have %s of cftrag.memory_limit, %s', pg_size_pretty(server.bytes), pg_size_pretty(server.most)),
+        CASE WHEN server.bytes >= server.most * 0.9 THEN 'ALTER SYSTEM SET cftrag.memory_limit to more, or detach tables that nobody asks' END;
+    RETURN QUERY SELECT 'places', CASE WHEN server.places >= 230 THEN 'warning' ELSE 'ok' END,
+        format('%s tables of all databases have a place, of 256; %s of them are gone', server.places, server.gone),
+        CASE WHEN server.places >= 230 THEN 'detach tables that nobody asks: for those without a place the reference query answers' END;
 
     RETURN QUERY SELECT 'build of ' || b.edges, CASE WHEN b.started < clock_timestamp() - interval '1 minute' AND b.for_whom IS NOT NULL THEN 'warning' ELSE 'ok' END,
         format('%s since %s', b.phase, b.started) || coalesce(', waits for ' || b.for_whom, ''),

@@ -65,6 +65,14 @@ COMMENT ON VIEW pg_stat_cftrag_databases IS
 'places and shared memory that the tables of each database have; gone: of tables or databases that were dropped, freed when the next build needs them';
 GRANT SELECT ON pg_stat_cftrag_databases TO PUBLIC;
 
+CREATE VIEW pg_stat_cftrag_server AS
+SELECT pg_catalog.count(*) AS databases, coalesce(pg_catalog.sum(s.places), 0) AS places, coalesce(pg_catalog.sum(s.images), 0) AS images, coalesce(pg_catalog.sum(s.gone), 0) AS gone,
+       coalesce(pg_catalog.sum(s.memory_bytes), 0) AS memory_bytes, pg_catalog.pg_size_bytes(pg_catalog.current_setting('cftrag.memory_limit')) AS memory_limit_bytes
+  FROM cftrag_internal.cft_databases() AS s;
+COMMENT ON VIEW pg_stat_cftrag_server IS
+'places and shared memory that the tables of all databases have, beside the limit; gone: of what was dropped, freed when the next build needs them';
+GRANT SELECT ON pg_stat_cftrag_server TO PUBLIC;
+
 CREATE VIEW pg_stat_progress_cftrag AS
 SELECT p.edges, p.phase, p.edges_done, p.edges_total, p.started, p.builder, p.waits_for, x.gid AS waits_for_gid
   FROM cftrag_internal.cft_progress() AS p LEFT JOIN pg_catalog.pg_prepared_xacts AS x ON x.transaction OPERATOR(pg_catalog.=) p.waits_for_xid;

@@ -201,6 +201,12 @@ fn add_reasons<const N: usize>(values: &mut [pg_sys::Datum; COLUMNS], reasons: [
     values[FIXED..].iter_mut().zip(reasons).for_each(|(value, count)| *value = count.into());
 }
 
+/// `cft_library() -> text`: the version of the library that this process has loaded.
+#[pg_extern(sql = false)]
+fn cft_library() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
 /// `cft_stats_reset() -> void`: sets the counters of this database's tables, and of tables without a place, to zero.
 #[pg_extern(sql = false)]
 fn cft_stats_reset() {

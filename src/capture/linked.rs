@@ -9,18 +9,18 @@ use crate::catalog::registration::Functions;
 use crate::catalog::{name, registered, registration, roles};
 use crate::error;
 use crate::image::control;
-use crate::pg::background_worker::launch;
+use crate::pg::background_worker::{Handle, launch};
 use crate::pg::contain;
 use crate::pg::invalidation;
 use crate::pg::invalidation::Cached;
 use crate::pg::turn;
-use pgrx::pg_sys;
-use std::cell::{Cell, RefCell};
+use pgrx::{PgMemoryContexts, pg_sys};
+use std::cell::RefCell;
 use std::convert::Infallible;
 use std::rc::Rc;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::SeqCst;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// A worker waits so long before it looks at documents: the changes of a second are one.
 pub const PAUSE: Duration = Duration::from_secs(1);
@@ -35,8 +35,8 @@ thread_local! {
     static WANTED: RefCell<Vec<pg_sys::Oid>> = const { RefCell::new(Vec::new()) };
     /// (a table of names, the marker of linked documents): the tables of documents that are linked to its entities.
     static DOCUMENTS: Cached<(pg_sys::Oid, pg_sys::Oid), Rc<[pg_sys::Oid]>> = const { Cached::new(MOST, invalidation::relations) };
-    /// For which role this session last started a worker, and when.
-    static STARTED: Cell<Option<(pg_sys::Oid, Instant)>> = const { Cell::new(None) };
+    /// The worker that this session last started, and for which role.
+    static STARTED: RefCell<Option<(pg_sys::Oid, Handle)>> = const { RefCell::new(None) };
 }
 
 /// Notes that this transaction changes a table of names.
@@ -122,22 +122,28 @@ fn start(documents: pg_sys::Oid) -> bool {
     if !leave(documents) {
         return false;
     }
-    let is_recent = |(of, at): (pg_sys::Oid, Instant)| of == owner && at.elapsed() < PAUSE;
-    if STARTED.get().is_some_and(is_recent) || turn::is_taken(owner) {
+    // Neither misses what was left before now: the one that is to begin looks then, the one whose turn it is when it ends.
+    let is_to_begin = |(of, worker): &(pg_sys::Oid, Handle)| *of == owner && worker.is_to_begin();
+    if STARTED.with_borrow(|started| started.as_ref().is_some_and(is_to_begin)) || turn::is_taken(owner) {
         return true;
     }
     // SAFETY: a backend variable.
     let database = unsafe { pg_sys::MyDatabaseId };
     let extra = [u32::from(database), u32::from(owner), 0, 0, 0];
-    let is_started = launch(c"cftrag linker", c"cftrag_link_worker", extra).is_some();
-    if is_started {
-        STARTED.set(Some((owner, Instant::now())));
+    // SAFETY: the handle outlives the transaction.
+    let started = unsafe {
+        PgMemoryContexts::TopMemoryContext.switch_to(|_| launch(c"cftrag linker", c"cftrag_link_worker", extra))
+    };
+    let is_started = started.is_some();
+    if let Some((_, Handle(before))) = started.and_then(|worker| STARTED.replace(Some((owner, worker)))) {
+        // SAFETY: ours, and nobody has it now.
+        unsafe { pg_sys::pfree(before.cast()) };
     }
     is_started
 }
 
 /// Leaves the documents to a worker. Returns whether there is room.
-fn leave(documents: pg_sys::Oid) -> bool {
+pub fn leave(documents: pg_sys::Oid) -> bool {
     let Some(control) = control::attach() else { return false };
     let key = key(documents);
     control.wanted.iter().any(|place| place.load(SeqCst) == key)

@@ -127,6 +127,14 @@ impl Handle {
         matches!(status, pg_sys::BgwHandleStatus::BGWH_STOPPED | pg_sys::BgwHandleStatus::BGWH_POSTMASTER_DIED)
     }
 
+    /// Whether it was registered, and is still to begin.
+    pub fn is_to_begin(&self) -> bool {
+        let mut pid = 0;
+        // SAFETY: as above.
+        let status = unsafe { pg_sys::GetBackgroundWorkerPid(self.0, &mut pid) };
+        status == pg_sys::BgwHandleStatus::BGWH_NOT_YET_STARTED
+    }
+
     /// Tells the worker to stop: sets a flag in shared memory and signals the postmaster.
     pub fn terminate(&self) {
         // SAFETY: as above.

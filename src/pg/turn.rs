@@ -8,7 +8,7 @@ use pgrx::pg_sys;
 
 const MODE: pg_sys::LOCKMODE = pg_sys::ExclusiveLock as pg_sys::LOCKMODE;
 /// Who only looks has the lock for some microseconds.
-const TRIES: u32 = 10;
+const TRIES: u32 = 4;
 
 /// SET_LOCKTAG_OBJECT, a macro: of a role in this database, as no command locks it.
 fn tag(role: pg_sys::Oid) -> pg_sys::LOCKTAG {
@@ -34,7 +34,7 @@ fn take_now(role: pg_sys::Oid) -> bool {
 pub fn take(role: pg_sys::Oid) -> bool {
     (0..TRIES).any(|n| {
         if n > 0 {
-            latch::nap();
+            latch::pause();
         }
         take_now(role)
     })

@@ -1,7 +1,8 @@
 //! The background worker that looks for names in documents again (capture/linked.rs says when).
 //!
-//! There is one for a role in a database. It waits for the transactions that write names or documents when it begins with a table: whoever writes documents later sees the names. It compares the documents
-//! a thousand at a time, each thousand in a transaction of its own, and writes the links that are wrong. It waits for no document that is locked: it comes back.
+//! There is one for a role in a database. It waits for the transactions that write names or documents when it begins with a table: whoever writes documents later
+//! sees the names. It compares the documents a thousand at a time, each thousand in a transaction of its own, and writes the links that are wrong. It waits for
+//! no document that is locked: it comes back.
 
 #![expect(unsafe_code, reason = "a background worker")]
 
@@ -70,6 +71,8 @@ extern "C-unwind" fn cftrag_link_worker(_arg: pg_sys::Datum) {
         }
         transaction(|| turn::release(owner));
         if transaction(lock_holders::database_is_wanted) {
+            // For the next one.
+            todo.into_iter().for_each(|one: Todo| _ = transaction(|| linked::leave(one.documents)));
             return;
         }
     }
@@ -141,7 +144,7 @@ fn pass(documents: pg_sys::Oid) -> bool {
     let (mut after, mut is_done) = (None::<Vec<u8>>, true);
     loop {
         if transaction(lock_holders::database_is_wanted) {
-            return true;
+            return false;
         }
         let part = transaction(|| {
             of_linked(documents, |links| {
