@@ -1,6 +1,7 @@
 """The command line: what it reads, without a server, and what it loads, checks and says, against one."""
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -77,6 +78,8 @@ CASES = {
     "path_with_ids.csv": ("id,path\ns,Sports\nx,Sports > Shoes > Boots\n",
                           [("s", None, "Sports"), ("Sports > Shoes", "s", "Shoes"), ("x", "Sports > Shoes", "Boots")], []),
     "paths.txt": ("A > B\nA > C > B\n", [("1", None, "A"), ("2", "1", "B"), ("3", "1", "C"), ("4", "3", "B")], []),
+    "signs.txt": ("Shop > More\u0085 and\u2028 more\f!\r\nShop > Less\n",
+                  [("1", None, "Shop"), ("2", "1", "More\u0085 and\u2028 more\f!"), ("3", "1", "Less")], []),
     "google.txt": ("# Google_Product_Taxonomy_Version: 2021-09-21\n1 - Animals\n3237 - Animals > Live Animals\n2 - Animals > Pet Supplies\n",
                    [("1", None, "Animals"), ("3237", "1", "Live Animals"), ("2", "1", "Pet Supplies")], []),
     "t.obo": (OBO, [("T:0000001", None, "organ"), ("T:0000002", "T:0000001", "heart")], [("cor", "T:0000002")]),
@@ -141,6 +144,47 @@ def test_a_folder_is_a_tree_of_its_files_with_their_texts(tmp_path):
     assert source.documents == [("docs/guide.md", "Read it."), ("docs/notes.txt", "One.\n\nTwo.\n".rstrip())]
 
 
+def test_the_anchors_of_sections_are_unique(tmp_path):
+    (tmp_path / "a.md").write_text("# T\n\none\n\n# T\n\ntwo\n\n# T 1\n\nthree\n")
+    assert read(tmp_path / "a.md").documents == [("a.md#t", "one"), ("a.md#t-1", "two"), ("a.md#t-1-1", "three")]
+    (tmp_path / "a.md#t").write_text("a file")
+    assert read(tmp_path).documents == [("a.md#t-1", "one"), ("a.md#t-2", "two"), ("a.md#t-1-1", "three"), ("a.md#t", "a file")]
+
+
+def test_links_in_a_folder_are_not_followed(tmp_path):
+    (tmp_path / "secret").mkdir()
+    (tmp_path / "secret" / "a.md").write_text("# A\n\nsecret")
+    (tmp_path / "docs").mkdir()
+    for name, other in ("notes.txt", "secret/a.md"), ("b.md", "secret/a.md"), ("inner", "secret"):
+        (tmp_path / "docs" / name).symlink_to(tmp_path / other)
+    source = read(tmp_path / "docs")
+    assert [node[0] for node in source.nodes] == [".", "inner", "b.md", "notes.txt"]
+    assert source.documents == []
+
+
+@pytest.mark.parametrize(("format", "name"), [("csv", "comma.csv"), ("paths", "paths.txt"), ("ontology", "t.obo"), ("skos", "t.ttl")])
+@pytest.mark.parametrize("path", ["-", "/dev/stdin"])
+def test_of_a_pipe_nothing_is_lost(format, name, path):
+    held, nodes, _ = CASES[name]
+    code = f"import pathlib, cftrag.load as load; print(sorted(load.read(pathlib.Path({path!r}), {format!r}, columns={{}}).nodes))"
+    done = subprocess.run([sys.executable, "-c", code], input=held, capture_output=True, text=True)
+    assert done.stdout == f"{sorted(nodes)}\n", done.stderr
+
+
+def test_of_a_long_pipe_nothing_is_lost():
+    code = "import pathlib, cftrag.load as load; n = [*load.read(pathlib.Path('-'), 'csv', columns={}).nodes]; print(len(n), n[0], n[-1])"
+    held = "id,parent,name\n" + "".join(f"{n},,n{n}\n" for n in range(20000))
+    done = subprocess.run([sys.executable, "-c", code], input=held, capture_output=True, text=True)
+    assert done.stdout == "20000 ('0', None, 'n0') ('19999', None, 'n19999')\n", done.stderr
+
+
+@pytest.mark.parametrize("given", ["0", "-1", "x"])
+def test_a_chunk_has_a_character_at_least(given, capsys):
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["load", "a.md", "--table", "x", "--chunk", given])
+    assert ended.value.code == 2 and "argument --chunk: " in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("name", "held", "said"),
     [
@@ -149,7 +193,11 @@ def test_a_folder_is_a_tree_of_its_files_with_their_texts(tmp_path):
         ("a.csv", b"id,parent,name\n1,,A\n2,1\n", "line 3: 2 fields where the header has 3"),
         ("a.csv", b"id,parent,name\n,,A\n", "line 2: the id is empty"),
         ("a.csv", b"id,parent,name\n1,,\xe9\n", "is not in utf-8: say --encoding"),
-        ("a.txt", b"A >  > B\n", '"A >  > B" has an empty name'),
+        ("a.txt", b"A >  > B\n", 'line 1: "A >  > B" has an empty name'),
+        ("a.txt", b"# ids\n1 - A\n2 - A\n", 'lines 2 and 3: "A" is there twice, with the ids 1 and 2'),
+        ("a.txt", b"1 - A\n2 - A > B\nC > D\n", 'line 3: "C > D" has no id in front, and line 1 has one: give all lines an id, or none'),
+        ("a.csv", b"id,path\n1,A\n2,A\n", 'lines 2 and 3: "A" is there twice, with the ids 1 and 2'),
+        ("a.csv", b"\n \n", "is empty"),
         ("a.obo", b"no ontology", "is no ontology in OBO or OWL"),
         ("a.obo", OBO.replace("is_a: T:0000001", "is_a: T:0000009").encode(), "names the term T:0000009 and does not define it"),
         ("a.ttl", b"<a> <b>", "is not Turtle"),
@@ -204,6 +252,45 @@ def test_a_csv_becomes_an_attached_table(shop, rows, tmp_path, capsys):
 
 
 @pytest.mark.server
+def test_replace_drops_what_load_made_and_nothing_else(shop, rows, tmp_path, capsys):
+    (tmp_path / "a.txt").write_text("A > B\n")
+    (tmp_path / "a.md").write_text(GUIDE)
+    assert run(shop, "load", tmp_path / "a.md", "--table", "cli_mine") == 0
+    assert run(shop, "load", tmp_path / "a.txt", "--table", "cli_mine", "--replace") == 0
+    assert rows("SELECT to_regclass('cli_mine_documents'), to_regclass('cli_mine_aliases')") == [(None, None)]
+    rows("CREATE TABLE cli_mine_documents AS SELECT 1 AS precious")
+    capsys.readouterr()
+    assert run(shop, "load", tmp_path / "a.txt", "--table", "cli_mine", "--replace") == 1
+    assert '"cli_mine_documents" is not attached as documents of "cli_mine", and this load makes no documents: drop it yourself' in capsys.readouterr().err
+    assert rows("SELECT precious FROM cli_mine_documents") == [(1,)]
+    rows("CREATE TABLE cli_mine_aliases (alias text, entity text)")
+    rows("SELECT cft_attach_aliases('cli_mine_aliases', edges => 'edges')")
+    rows("DROP TABLE cli_mine_documents")
+    assert run(shop, "load", tmp_path / "a.txt", "--table", "cli_mine", "--replace") == 1
+    assert '"cli_mine_aliases" is not attached as aliases of "cli_mine"' in capsys.readouterr().err
+
+
+@pytest.mark.server
+@pytest.mark.parametrize(("table", "made"), [("Cli_Names", "cli_names"), ('"cli_Na mes"', '"cli_Na mes"'), ('"cli_a.b"', '"cli_a.b"'), ("cli_a.b.c.d", None)])
+def test_names_of_tables_are_those_of_sql(shop, rows, tmp_path, capsys, table, made):
+    (tmp_path / "a.md").write_text("# Guide\n\nRead it.\n")
+    assert run(shop, "load", tmp_path / "a.md", "--table", table) == (0 if made else 1)
+    said = capsys.readouterr()
+    if made is None:
+        assert "cli_a.b.c.d" in said.err and "Traceback" not in said.err
+        return
+    assert said.out.startswith(f"{made}: ") and rows(f"SELECT count(*) FROM {made}") == [(1,)]
+    assert run(shop, *shlex.split(said.out.rsplit("Next: cftrag ", 1)[1])) == 0
+    assert run(shop, "tree", "a.md", "--edges", table) == 0
+
+
+@pytest.mark.server
+def test_a_hint_names_the_option_to_give(shop, capsys):
+    assert run(shop, "tree", "8") == 1
+    assert re.search(r"Hint: Say which one: --edges \S+\.\n", capsys.readouterr().err)
+
+
+@pytest.mark.server
 @pytest.mark.parametrize("name", ["t.obo", "t.owl"])
 def test_synonyms_and_codes_of_an_ontology_are_names(shop, rows, tmp_path, name):
     (tmp_path / name).write_text(CASES[name][0])
@@ -226,6 +313,23 @@ def test_a_folder_can_be_asked_with_and_without_a_model(shop, rows, tmp_path, ca
         said = capsys.readouterr().out
         assert "Run `make`." in said and said.endswith("Question: What do I run to install?\n")
     assert rows("SELECT body, embedding::text FROM cli_docs_documents WHERE entity = 'guide.md#on-linux'") == [("As root.", "[8,1]")]
+
+
+@pytest.mark.server
+@pytest.mark.parametrize(("model", "said"), [
+    ("broken", "RuntimeError: no such model"), ("nothing", "is needed, not NoneType"), ("later", "embed is asynchronous: give a plain function"),
+])
+def test_a_model_that_fails_is_said(shop, rows, tmp_path, capsys, monkeypatch, model, said):
+    (tmp_path / "cli_failing.py").write_text(
+        "def broken(text):\n    raise RuntimeError('no such model')\n\ndef nothing(text):\n    pass\n\nasync def later(text):\n    return [1.0, 1.0, 1.0]\n"
+    )
+    (tmp_path / "a.md").write_text(GUIDE)
+    monkeypatch.chdir(tmp_path)
+    embed = ("--embed", f"cli_failing:{model}")
+    assert run(shop, "ask", "Which tents?", "--edges", "categories", "--documents", "products", *embed) == 1
+    assert said in (error := capsys.readouterr().err) and error.startswith("cftrag: the model (--embed) failed: ")
+    assert run(shop, "load", tmp_path / "a.md", "--table", "cli_failing", *embed) == 1
+    assert capsys.readouterr().err == error and rows("SELECT to_regclass('cli_failing')") == [(None,)]
 
 
 @pytest.mark.server

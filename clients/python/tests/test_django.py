@@ -27,6 +27,7 @@ if not settings.configured:
     )
     django.setup()
 
+from django.core.exceptions import ValidationError  # noqa: E402
 from django.core.management import call_command  # noqa: E402
 from django.db import NotSupportedError, connection, transaction  # noqa: E402
 from django.db.migrations.writer import OperationWriter  # noqa: E402
@@ -192,6 +193,11 @@ def test_texts_uuids_other_tables_and_trees(shop):
     assert notes(Subtree(["hospital"], edges=units, trees=["building"])) == ["heart clinic"]
     assert notes(Subtree("medicine", units), code__under=uuid.UUID(int=8)) == ["heart clinic", "medicine"]
     assert notes(Subtree("kitchen", units)) == ["kitchen"]
+    Note.objects.create(unit="pharmacy", code=(code := uuid.UUID("abcdef00-0000-0000-0000-000000000001")))
+    for given in (code, str(code), str(code).upper(), code.hex, code.int, [code.hex, None]):
+        assert Note.objects.get(code__under=given).unit == "pharmacy"
+    with pytest.raises(ValidationError):
+        Note.objects.get(code__under="no uuid")
 
 
 @pytest.mark.server

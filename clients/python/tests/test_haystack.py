@@ -163,7 +163,11 @@ def test_no_password_is_saved(dsn):
     ({"field": "meta.colour", "operator": "!=", "value": "red"}, ["1", "2", "3", "4", "5", "6", "7"]),
     ({"field": "meta.colour", "operator": "==", "value": None}, ["1", "2", "3", "4", "5", "6", "7"]),
     ({"field": "meta.brand", "operator": "!=", "value": None}, ["1", "2", "3", "4", "5", "6", "7"]),
+    ({"operator": "NOT", "conditions": [{"field": "colour", "operator": "==", "value": "red"}]}, ["1", "2", "3", "4", "5", "6", "7"]),
+    ({"operator": "NOT", "conditions": [{"field": "colour", "operator": "in", "value": ["red"]}]}, []),
+    ({"operator": "NOT", "conditions": [{"field": "colour", "operator": ">", "value": 1}]}, []),
     ({"brand": "Knot", "price": {"$lt": 10}}, ["3"]),
+    ({"conditions": "new"}, []),
 ])
 def test_filters_of_haystack(retriever, filters, ids):
     found = retriever(top_k=10, chunks=0, hierarchy_documents=False).run(QUESTION, EMBEDDING, filters=filters)["documents"]

@@ -8,6 +8,7 @@ import psycopg
 import pytest
 from conftest import EMBEDDING, QUESTION
 from langchain_core.documents import Document
+from langchain_core.tools import ToolException
 from langchain_tests.integration_tests import RetrieversIntegrationTests, ToolsIntegrationTests
 from langchain_tests.unit_tests import ToolsUnitTests
 from psycopg.rows import dict_row
@@ -155,6 +156,12 @@ def test_all_that_is_set_is_sent_and_nothing_else():
     assert set(arguments) == set(inspect.signature(Hierarchy.retrieve).parameters) - {"self", "question", "embedding"}
 
 
+def test_a_bool_is_no_entity():
+    for arguments in ({"within": True}, {"within": [True]}, {"trees": [True]}):
+        with pytest.raises(ValidationError, match="within|trees"):
+            CftragRetriever(hierarchy=Hierarchy(""), **arguments)
+
+
 def test_an_async_hierarchy_alone_does_not_serve_invoke():
     with pytest.raises(TypeError, match="serves ainvoke only"):
         CftragRetriever(hierarchy=AsyncHierarchy("")).invoke(QUESTION)
@@ -265,3 +272,25 @@ async def test_the_hierarchy_tool_draws_all_that_a_name_means(pool, shop):
     async with AsyncHierarchy(shop, **ASKED) as hierarchy:
         assert (await CftragHierarchyTool(hierarchy=hierarchy).ainvoke(call("show_hierarchy", name="accessories"))).content == message.content
     assert tool.invoke(call("show_hierarchy", name="Unicorns")).content == 'Nothing is called "Unicorns".'
+
+
+@pytest.mark.server
+async def test_an_agent_is_told_what_is_wrong(pool, shop):
+    """Bounds are in the schema; errors of the database, of each driver, are those of the tool, with their hints."""
+    told = {"handle_tool_error": True, "handle_validation_error": True}
+    unclear = Hierarchy(pool, documents="products")
+    with pool.connection() as connection:
+        path = connection.execute("SHOW search_path").fetchone()[0]
+    async with AsyncHierarchy(shop) as hierarchy, asyncpg.create_pool(min_size=1, server_settings={"search_path": path}) as other:
+        for asked in (unclear, hierarchy, AsyncHierarchy(other)):
+            tool = CftragHierarchyTool(hierarchy=asked, **told)
+            assert tool.args["up"]["anyOf"][0] == {"type": "integer", "minimum": 0, "maximum": 1000}
+            for up in (-1, 10**12):
+                assert "validation error" in (await tool.ainvoke(call("show_hierarchy", name="Shoes", up=up))).content
+            message = await tool.ainvoke(call("show_hierarchy", name="Shoes"))
+            assert message.status == "error" and '"edges" was left out' in message.content and "Say which one: edges => " in message.content
+            assert (await tool.ainvoke(call("show_hierarchy", name="a\0b"))).status == "error"
+    tool = CftragSearchTool(retriever=CftragRetriever(hierarchy=Hierarchy(pool, edges="categories", documents="no_such_table", embed=ASKED["embed"])), **told)
+    assert 'relation "no_such_table" does not exist' in tool.invoke(call("search_documents", question=QUESTION)).content
+    with pytest.raises(ToolException, match="no_such_table"):
+        CftragSearchTool(retriever=tool.retriever).invoke(call("search_documents", question=QUESTION))

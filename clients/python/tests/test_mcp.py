@@ -2,9 +2,12 @@
 
 import json
 import os
+import re
+import subprocess
 import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -66,6 +69,62 @@ async def test_each_tool_answers_in_text_and_in_its_model(shop, mode, protocol):
 
         found = await ask.call_tool("tree", {"entity": "8", "down": 0})
         assert text(found) == "Camping\n└── Tents (here)"
+
+
+async def test_without_an_entity_the_top_of_the_hierarchy_is_listed(shop):
+    async with client(shop) as ask:
+        found = await ask.call_tool("hierarchy", {})
+        assert text(found) == "At the top of the hierarchy:\nSports (entity 1)\nCamping (entity 7)"
+        assert found.structured_content["entity"] is None
+        assert [(row["relation"], row["entity"]) for row in found.structured_content["relatives"]] == [("root", "1"), ("root", "7")]
+    with psycopg.connect(shop, autocommit=True) as connection:
+        connection.execute("CREATE TABLE IF NOT EXISTS tops (parent text, child text)")
+        connection.execute("INSERT INTO tops SELECT NULL, n FROM generate_series(1, 150) n")
+        connection.execute("SELECT cft_attach('tops')")
+    async with client(shop, "--edges", "tops") as ask:
+        found = await ask.call_tool("hierarchy", {})
+        assert len(found.structured_content["relatives"]) == 100 and found.structured_content["left_out"] == 50
+        assert text(found).endswith("\n(50 more are at the top)")
+
+
+async def test_one_entity_is_taken_without_a_list_and_an_id_as_a_number(shop):
+    async with client(shop) as ask:
+        expected = await ask.call_tool("search", {"question": QUESTION, "within": ["2"]})
+        for within in ("Shoes", "2", 2, [2]):
+            assert (await ask.call_tool("search", {"question": QUESTION, "within": within})).structured_content == expected.structured_content
+        assert text(await ask.call_tool("tree", {"entity": 8, "down": 0})) == "Camping\n└── Tents (here)"
+        assert text(await ask.call_tool("hierarchy", {"entity": 8, "down": 0})) == "Camping > Tents (entity 8)\n1 above: Camping (entity 7)"
+
+
+async def test_a_long_error_is_cut(shop):
+    async with client(shop) as ask:
+        found = await ask.call_tool("hierarchy", {"entity": "x" * 1_000_000})
+        assert found.is_error and len(text(found)) < 1000 and 'there is no entity "xxx' in text(found)
+        found = await ask.call_tool("search", {"question": QUESTION, "filter": {"a": {"$" + "x" * 1_000_000: 1}}})
+        assert found.is_error and len(text(found)) <= served.LIMIT
+
+
+@pytest.mark.parametrize("given", ["0", "0.0001", "-1", "nan", "soon"])
+def test_a_timeout_is_a_millisecond_at_least(given, capsys):
+    with pytest.raises(SystemExit) as ended:
+        served.main(["--timeout", given])
+    assert ended.value.code == 2 and "argument --timeout: " in capsys.readouterr().err
+
+
+def test_what_a_model_prints_as_it_is_imported_is_no_part_of_the_protocol(shop, tmp_path):
+    (tmp_path / "talks.py").write_text("print('loading model')\n\ndef embed(text):\n    return [1.0, 0.0, 0.0]\n")
+    begin = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
+    done = subprocess.run(
+        [sys.executable, "-m", "cftrag.mcp", "--dsn", shop, "--embed", "talks:embed"], cwd=tmp_path, capture_output=True, text=True, timeout=60,
+        input=json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": begin}) + "\n",
+    )
+    assert json.loads(done.stdout.splitlines()[0])["id"] == 1 and "loading model" in done.stderr
+
+
+def test_instructions_and_skill_agree():
+    skill = (Path(__file__).parents[1] / "skill" / "SKILL.md").read_text()
+    for said in (skill, served.INSTRUCTIONS):
+        assert re.search("Begin with `?search`?: it finds the entities of the question by itself", said) and re.search("find_entities`? is for their ids", said)
 
 
 async def test_what_cannot_be_answered_says_what_to_do(shop):

@@ -4,6 +4,7 @@ import dataclasses
 import inspect
 import os
 import re
+import signal
 import time
 import typing
 from contextlib import asynccontextmanager
@@ -212,8 +213,60 @@ def test_a_closed_hierarchy_has_no_connection_left(shop):
                 break
             time.sleep(0.05)
         assert count(watcher) == 0
-        with pytest.raises(TypeError, match="the pool is not open"):
+        with pytest.raises(RuntimeError, match="it is closed"):
             hierarchy.roots("categories")
+        with hierarchy:
+            assert [row.root for row in hierarchy.roots("categories")] == ["1", "7"]
+
+
+async def test_a_closed_asynchronous_hierarchy_opens_again(shop):
+    async with AsyncHierarchy(shop) as hierarchy:
+        pass
+    with pytest.raises(RuntimeError, match="it is closed"):
+        await hierarchy.roots("categories")
+    async with hierarchy:
+        assert [row.root for row in await hierarchy.roots("categories")] == ["1", "7"]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@pytest.mark.filterwarnings("ignore:This process.* is multi-threaded:DeprecationWarning")
+def test_after_a_fork_the_child_has_a_pool_of_its_own(shop):
+    with Hierarchy(shop) as hierarchy:
+        parents = {backend(hierarchy) for _ in range(10)}
+        reader, writer = os.pipe()
+        if (child := os.fork()) == 0:
+            signal.alarm(20)
+            try:
+                os.write(writer, backend(hierarchy).encode())
+                hierarchy.close()
+            finally:
+                os._exit(0)
+        os.close(writer)
+        os.waitpid(child, 0)
+        of_the_child = os.read(reader, 100).decode()
+        os.close(reader)
+        assert of_the_child.isdecimal() and of_the_child not in parents
+        assert backend(hierarchy) != of_the_child
+
+
+def backend(hierarchy):
+    [(pid,)] = hierarchy._connections.fetch("SELECT pg_backend_pid()::text", [])
+    return pid
+
+
+def test_a_connection_of_the_own_pool_that_was_ended_is_replaced(shop):
+    with Hierarchy(shop) as hierarchy, psycopg.connect(shop, autocommit=True) as other:
+        ended = backend(hierarchy)
+        other.execute("SELECT pg_terminate_backend(%s::int, 5000)", [ended])
+        assert backend(hierarchy) != ended
+
+
+async def test_a_connection_of_the_own_asynchronous_pool_that_was_ended_is_replaced(shop):
+    async with AsyncHierarchy(shop) as hierarchy:
+        with psycopg.connect(shop, autocommit=True) as other:
+            [(ended,)] = await hierarchy._connections.fetch("SELECT pg_backend_pid()", [])
+            other.execute("SELECT pg_terminate_backend(%s, 5000)", [ended])
+        assert (await hierarchy._connections.fetch("SELECT pg_backend_pid()", []))[0][0] != ended
 
 
 def count(watcher):

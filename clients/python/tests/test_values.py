@@ -1,6 +1,7 @@
 """Without a server: what is sent."""
 
 import datetime
+import enum
 import inspect
 import re
 import subprocess
@@ -16,6 +17,14 @@ import pytest
 import cftrag
 from cftrag import UNSET, AsyncHierarchy, Hierarchy
 from cftrag import _values as send
+
+
+class Shelf(str, enum.Enum):
+    SHOES = "3"
+
+
+class Number(enum.IntEnum):
+    SHOES = 3
 
 
 class Recorder:
@@ -97,6 +106,9 @@ async def test_models_of_each_kind_are_awaited_or_called():
         (numpy.int64(3), "entity => $1::text,", "3"),
         (Decimal("1E+3"), "entity => $1::text,", "1000"),
         ("Tents", "entity => $1::text,", "Tents"),
+        (Shelf.SHOES, "entity => $1::text,", "3"),
+        (Number.SHOES, "entity => $1::text,", "3"),
+        ([Shelf.SHOES, Number.SHOES], "entities => $1::text[],", ["3", "3"]),
         (UUID(int=10), "entity => $1::text,", "00000000-0000-0000-0000-00000000000a"),
         ([3, "Tents"], "entities => $1::text[],", ["3", "Tents"]),
         ((7,), "entities => $1::text[],", ["7"]),
@@ -111,7 +123,7 @@ def test_entities(hierarchy, recorder, given, argument, sent):
     assert argument in statement and values[0] == sent
 
 
-@pytest.mark.parametrize("given", [None, True, 1.5, b"Tents", {"id": 1}, [1.5], [True], [b"x"]])
+@pytest.mark.parametrize("given", [None, True, 1.5, Decimal("3.0"), Decimal("NaN"), b"Tents", {"id": 1}, [1.5], [True], [b"x"]])
 def test_what_no_entity_is(hierarchy, given):
     with pytest.raises(TypeError, match="^entit"):
         hierarchy.context(given)
@@ -137,10 +149,21 @@ def test_filters(hierarchy, recorder):
     assert recorder.sent[0][1][-1] == '{"a": 5, "b": 5.5, "c": "2026-01-31", "d": "00000000-0000-0000-0000-00000000000a", "e": 2.0}'
     hierarchy.nearest_documents([1], filter='{"a": 1}')
     assert recorder.sent[1][1][-1] == '{"a": 1}'
+    hierarchy.nearest_documents([1], filter={"$or": [{"a": {"$in": (Decimal("12345678901234567.89"), Decimal("1E+3"), None)}}, {'"': True}], 2024: Shelf.SHOES})
+    assert recorder.sent[2][1][-1] == '{"$or": [{"a": {"$in": [12345678901234567.89, 1000, null]}}, {"\\"": true}], "2024": "3"}'
+    for number in (float("nan"), float("inf"), Decimal("NaN"), Decimal("-Infinity")):
+        with pytest.raises(ValueError, match="^filter: "):
+            hierarchy.nearest_documents([1], filter={"a": number})
     with pytest.raises(TypeError, match="^filter: no object can stand in it"):
         hierarchy.nearest_documents([1], filter={"a": object()})
     with pytest.raises(TypeError, match="^filter: a dict is needed, not list"):
         hierarchy.nearest_documents([1], filter=[1])
+
+
+@pytest.mark.parametrize("given", ["false", 1, 0])
+def test_what_no_bool_is(hierarchy, given):
+    with pytest.raises(TypeError, match="^overlapping: a bool is needed"):
+        hierarchy.entities("why", overlapping=given)
 
 
 def test_trees_and_within(hierarchy, recorder):

@@ -7,7 +7,7 @@ def main() -> int:
     try:
         from .cli import main as run
     except ImportError as error:
-        print(f"cftrag: {error}: pip install 'cftrag[cli]'", file=sys.stderr)
+        print(f"cftrag: {error}: install cftrag with its extra cli (its README says how, from a checkout)", file=sys.stderr)
         return 1
     return run()
 

@@ -3,14 +3,19 @@
 import argparse
 import importlib
 import os
+import re
+import shlex
 import sys
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
+from typing import Any, TypeVar
 
 import psycopg
 
 from ._values import AsyncEmbed
 
+Number = TypeVar("Number", int, float)
+WHICH = re.compile(r"(Say which one: )(edges|documents) => '((?:[^']|'')*)'")
 
 def add_database(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dsn", default="", help="the database: 'host=... dbname=...' or postgresql://... (default: what PGHOST, PGDATABASE and the like say)")
@@ -27,6 +32,18 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def at_least(least: Number) -> Callable[[str], Number]:
+    """What an option's text is as a number, of that kind, that is not less."""
+
+    def number(given: str) -> Number:
+        found = type(least)(given)
+        if not found >= least:  # Nor is NaN.
+            raise argparse.ArgumentTypeError(f"{given} is too small: at least {least}")
+        return found
+
+    return number
+
+
 def model(given: str) -> AsyncEmbed:
     """The function that --embed names."""
     module, colon, name = given.partition(":")
@@ -35,7 +52,8 @@ def model(given: str) -> AsyncEmbed:
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:
-        found: Any = importlib.import_module(module)
+        with redirect_stdout(sys.stderr):  # Standard output is for what a command says, and for the protocol of MCP.
+            found: Any = importlib.import_module(module)
         for part in name.split("."):
             found = getattr(found, part)
     except (ImportError, AttributeError) as error:
@@ -63,4 +81,10 @@ def lines(said: psycopg.errors.Diagnostic) -> Iterator[str]:
     if said.message_detail:
         yield f"Detail: {said.message_detail}"
     if said.message_hint:
-        yield f"Hint: {said.message_hint}"
+        yield f"Hint: {WHICH.sub(_option, said.message_hint)}"
+
+
+def _option(hint: re.Match[str]) -> str:
+    """An argument of SQL as the option that gives it."""
+    table = hint[3].replace("''", "'")
+    return f"{hint[1]}--{hint[2]} {shlex.quote(table)}"

@@ -62,12 +62,19 @@ def call(function: str, arguments: Mapping[str, Any], kinds: "Kinds") -> tuple[s
         if value is UNSET:
             continue
         kind = kinds.get(name, COLUMN)
-        try:
-            values.append(None if value is None and name not in NEEDED else kind.convert(value))
-        except TypeError as error:
-            raise TypeError(f"{name}: {error}") from None
+        values.append(None if value is None and name not in NEEDED else converted(name, kind, value))
         sent.append(f"{name} => ${len(values)}::{kind.cast}")
     return f"{function}({', '.join(sent)})", values
+
+
+def converted(name: str, kind: "Kind", value: Any) -> Any:
+    """A value as it is sent; errors name the argument."""
+    try:
+        return kind.convert(value)
+    except TypeError as error:
+        raise TypeError(f"{name}: {error}") from None
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
 
 
 def one_or_many(given: Any, one: str = "entity", many: str = "entities") -> dict[str, Any]:
@@ -84,7 +91,19 @@ def _text(value: Any) -> str:
 def _entity(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, ONE):
         raise TypeError(f"an entity is a str, an int or a UUID, not {type(value).__name__}")
-    return f"{value:f}" if isinstance(value, Decimal) else str(value)
+    if isinstance(value, Enum):
+        return _entity(value.value)
+    if isinstance(value, Decimal):
+        if "." in f"{value:f}" or not value.is_finite():
+            raise TypeError(f"a Decimal as an entity is a whole number, not {value}: give a str")
+        return f"{value:f}"
+    return str(value)
+
+
+def _bool(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError(f"a bool is needed, not {type(value).__name__}")
+    return value
 
 
 def _list(value: Any) -> list[str | None]:
@@ -109,21 +128,25 @@ def _vector(value: Any) -> str:
 def _filter(value: Any) -> str:
     if not isinstance(value, (str, Mapping)):
         raise TypeError(f"a dict is needed, not {type(value).__name__}")
-    return value if isinstance(value, str) else json.dumps(dict(value), default=_json, allow_nan=False)
+    return value if isinstance(value, str) else _json(value)
 
 
-def _json(value: Any) -> Any:
-    """What JSON has no word for. A number stays one, since filters compare numbers with numbers."""
+def _json(value: Any) -> str:
+    """A value as JSON. A Decimal is a number with all its digits, which json.dumps cannot write."""
     if isinstance(value, Decimal):
-        return int(value) if value == value.to_integral_value() else float(value)
-    if isinstance(value, datetime.date):
-        return value.isoformat()
-    if isinstance(value, UUID):
-        return str(value)
-    if isinstance(value, (set, frozenset)):
-        return list(value)
+        if not value.is_finite():
+            raise ValueError(f"no {value} can stand in it")
+        return f"{value:f}"
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{json.dumps(key if isinstance(key, str) else json.dumps(key))}: {_json(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return "[" + ", ".join(map(_json, value)) + "]"
+    if isinstance(value, (datetime.date, UUID)):
+        return json.dumps(str(value) if isinstance(value, UUID) else value.isoformat())
+    if value is None or isinstance(value, (str, int, float)):
+        return json.dumps(value, allow_nan=False)
     if hasattr(value, "tolist"):
-        return value.tolist()
+        return _json(value.tolist())
     raise TypeError(f"no {type(value).__name__} can stand in it")
 
 
@@ -134,7 +157,7 @@ class Kind(NamedTuple):
 
 Kinds: TypeAlias = Mapping[str, Kind]
 
-TEXT, INTEGER, NUMBER, BOOLEAN = Kind("text", _text), Kind("integer", operator.index), Kind("float8", float), Kind("boolean", bool)
+TEXT, INTEGER, NUMBER, BOOLEAN = Kind("text", _text), Kind("integer", operator.index), Kind("float8", float), Kind("boolean", _bool)
 TABLE, FUNCTION, COLUMN = Kind("text::regclass", _text), Kind("text::regprocedure", _text), Kind("text::name", _text)
 ENTITY, LIST, VECTOR, JSONB = Kind("text", _entity), Kind("text[]", _list), Kind("text::vector", _vector), Kind("text::jsonb", _filter)
 

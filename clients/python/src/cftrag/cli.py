@@ -4,6 +4,7 @@ Exit status: 0, all is well; 1, something is wrong (said on standard error, or b
 """
 
 import argparse
+import shlex
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -14,13 +15,19 @@ import psycopg
 from psycopg import sql
 
 from . import load
-from ._options import add_database, add_model, add_tables, in_words, lines
+from ._options import add_database, add_model, add_tables, at_least, in_words, lines
 from ._sync import Hierarchy
-from ._values import UNSET
+from ._values import UNSET, VECTOR, embedded
 
 Item = TypeVar("Item")
 SHOWN = 5  # Of what check finds wrong, how many of each kind it names.
 SLOW = 1.0  # Seconds after which a progress bar appears.
+
+
+# Whether a table has the trigger that attaches it, and this is of no other edges table.
+ATTACHED = """SELECT EXISTS (SELECT FROM (SELECT to_regclass(%s)::oid, to_regclass(%s)::oid) AS named(part, edges), pg_trigger t
+    WHERE tgrelid = part AND tgname = %s AND NOT EXISTS (SELECT FROM pg_depend WHERE classid = 'pg_trigger'::regclass AND objid = t.oid
+        AND refclassid = 'pg_class'::regclass AND refobjid <> part AND refobjid IS DISTINCT FROM edges))"""
 
 
 class Wrong(Exception):
@@ -57,8 +64,8 @@ def _arguments() -> argparse.ArgumentParser:
         return made
 
     made = command("load", _load, "Loads a file or folder into a new table, and attaches it.")
-    made.add_argument("source", type=Path, help="CSV, paths (A > B > C), OBO, OWL, SKOS (.ttl, .rdf), Markdown, or a folder")
-    made.add_argument("--table", required=True, help="the table to make; TABLE_aliases and TABLE_documents too, where there are such")
+    made.add_argument("source", type=Path, help="CSV, paths (A > B > C), OBO, OWL, SKOS (.ttl, .rdf), Markdown, or a folder; - is standard input")
+    made.add_argument("--table", required=True, help="the table to make, as SQL reads names; TABLE_aliases and TABLE_documents too, where there are such")
     made.add_argument("--replace", action="store_true", help="drop these tables first, if they are there")
     made.add_argument("--format", choices=load.FORMATS, help="by default what the name of the file says")
     for role in load.NAMES:
@@ -67,11 +74,11 @@ def _arguments() -> argparse.ArgumentParser:
     made.add_argument("--language", default="english", help="by whose rules texts may inflect names: english, german, ..., simple (default: english)")
     made.add_argument("--label-language", default="en", metavar="TAG", help="of SKOS: which labels are the names; others are aliases (default: en)")
     made.add_argument("--encoding", default="utf-8-sig", help="of the file (default: UTF-8)")
-    made.add_argument("--chunk", type=int, default=load.CHUNK, metavar="CHARACTERS", help=f"of documents, at most (default: {load.CHUNK})")
+    made.add_argument("--chunk", type=at_least(1), default=load.CHUNK, metavar="CHARACTERS", help=f"of documents, at most (default: {load.CHUNK})")
     add_model(made)
 
     made = command("check", _check, "Looks for what is wrong in a table of parents and children, attached or not.")
-    made.add_argument("table")
+    made.add_argument("table", help="as SQL reads names")
     for role, default in (("id", "id"), ("parent", "parent_id"), ("name", "name")):
         made.add_argument(f"--{role}", metavar="COLUMN", help=f"by default that which is attached, else {default}")
 
@@ -103,19 +110,32 @@ def _load(connection: psycopg.Connection[Any], said: argparse.Namespace) -> int:
         said.source, said.format or load.format_of(said.source), columns={role: getattr(said, role) for role in load.NAMES}, language=said.label_language,
         chunk=said.chunk, encoding=said.encoding,
     )
-    parts = said.table.split(".")
+    try:
+        parts = _one(connection, "SELECT parse_ident(%s)", [said.table])
+    except psycopg.errors.InvalidParameterValue as error:
+        raise Wrong(f"--table {said.table}: SQL reads no name here. Quote what needs it, as in '\"My table\"'") from error
     names = {part: sql.Identifier(*parts[:-1], parts[-1] + suffix) for part, suffix in (("edges", ""), ("aliases", "_aliases"), ("documents", "_documents"))}
     with connection.transaction():
         if said.replace:
-            for part in ("documents", "aliases", "edges"):
-                connection.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(names[part]))
+            _drop(connection, names, {"documents": bool(source.documents), "aliases": bool(source.aliases)})
         connection.add_notice_handler(lambda said: print("\n".join(lines(said)), file=sys.stderr))  # What attaching advises.
         try:
             loaded = _fill(connection, said, source, names)
         except psycopg.errors.DuplicateTable as error:
             raise Wrong(f"{in_words(error)}. With --replace it is dropped and made anew.") from error
-    print(f"{said.table}: {loaded}. Loaded and attached. Next: cftrag check {said.table}")
+    table = _one(connection, "SELECT %s::regclass::text", [names["edges"].as_string(connection)])
+    print(f"{table}: {loaded}. Loaded and attached. Next: cftrag check {shlex.quote(table)}")
     return 0
+
+
+def _drop(connection: psycopg.Connection[Any], names: dict[str, sql.Identifier], made: dict[str, bool]) -> None:
+    """Drops the tables of a load of before. One of aliases or documents that is not made anew must be attached to the table: else it is somebody's own."""
+    for part, anew in made.items():
+        tables = [names[each].as_string(connection) for each in (part, "edges")]
+        if not anew and _one(connection, "SELECT to_regclass(%s)", tables[:1]) and not _one(connection, ATTACHED, [*tables, f"cftrag_{part}"]):
+            raise Wrong(f"{tables[0]} is not attached as {part} of {tables[1]}, and this load makes no {part}: drop it yourself, or take another --table")
+        connection.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(names[part]))
+    connection.execute(sql.SQL("DROP TABLE IF EXISTS {}").format(names["edges"]))
 
 
 def _fill(connection: psycopg.Connection[Any], said: argparse.Namespace, source: load.Source, names: dict[str, sql.Identifier]) -> str:
@@ -162,9 +182,9 @@ def _documents(connection: psycopg.Connection[Any], said: argparse.Namespace, do
     rows: Iterable[tuple[Any, ...]] = ((entity, body, None) for entity, body in documents)
     kind = "vector"
     if said.embed is not None:
-        embedded = _embedded(said.embed, documents)
-        kind = f"vector({len(embedded[0][2])})"
-        rows = ((entity, body, str(embedding)) for entity, body, embedding in embedded)
+        found = _embedded(said.embed, documents)
+        kind = f"vector({found[0][2].count(',') + 1})"
+        rows = found
     connection.execute(
         sql.SQL(
             "CREATE TABLE {} (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, entity text NOT NULL, body text NOT NULL, embedding {},"
@@ -178,15 +198,16 @@ def _documents(connection: psycopg.Connection[Any], said: argparse.Namespace, do
     return count
 
 
-def _embedded(embed: Any, documents: list[tuple[str, str]]) -> list[tuple[str, str, list[float]]]:
-    found = []
-    for entity, body in _shown(documents, "embeddings", len(documents)):
-        try:
-            given = embed(body)
-            found.append((entity, body, [float(number) for number in (given.tolist() if hasattr(given, "tolist") else given)]))
-        except Exception as error:
-            raise Wrong(f"the model (--embed) failed: {type(error).__name__}: {error}") from error
-    return found
+def _embedded(embed: Any, documents: list[tuple[str, str]]) -> list[tuple[str, str, str]]:
+    return [(entity, body, _embedding(embed, body)) for entity, body in _shown(documents, "embeddings", len(documents))]
+
+
+def _embedding(embed: Any, text: str) -> str:
+    """What the model makes of a text, as pgvector writes it."""
+    try:
+        return str(VECTOR.convert(embedded(embed, text)))
+    except Exception as error:
+        raise Wrong(f"the model (--embed) failed: {type(error).__name__}: {error}") from error
 
 
 def _copy(connection: psycopg.Connection[Any], statement: sql.Composed, rows: Iterable[tuple[Any, ...]], what: str) -> int:
@@ -313,10 +334,11 @@ def _one(connection: psycopg.Connection[Any], statement: Any, values: Sequence[A
 # ask, tree
 
 def _ask(connection: psycopg.Connection[Any], said: argparse.Namespace) -> int:
-    hierarchy = Hierarchy(connection, edges=said.edges, documents=said.documents, embed=said.embed)
+    hierarchy = Hierarchy(connection, edges=said.edges, documents=said.documents)
     within = UNSET if said.within is None else [_entity(hierarchy, entity) for entity in said.within]
     given = {name: getattr(said, name) for name in ("k", "budget", "filter") if getattr(said, name) is not None}
-    print(hierarchy.prompt(said.question, UNSET if said.embed else None, within=within, **given))
+    embedding = None if said.embed is None else _embedding(said.embed, said.question)
+    print(hierarchy.prompt(said.question, embedding, within=within, **given))
     return 0
 
 

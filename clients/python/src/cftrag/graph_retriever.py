@@ -1,4 +1,4 @@
-"""cftrag for Graph RAG (graph-retriever): documents of a hierarchy as a graph to traverse. pip install 'cftrag[graph-retriever,psycopg]'
+"""cftrag for Graph RAG (graph-retriever): documents of a hierarchy as a graph to traverse. Installed by the extra graph-retriever.
 
     shop = Hierarchy(pool, edges="categories", documents="products", embed=model.encode)
     traverse("Which shoes?", edges=HIERARCHY, strategy=Eager(select_k=10, start_k=2, max_depth=1), store=CftragAdapter(shop, metadata="metadata"))

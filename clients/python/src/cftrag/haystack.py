@@ -1,4 +1,4 @@
-"""cftrag for Haystack: a retriever as a component. pip install 'cftrag[haystack]'
+"""cftrag for Haystack: a retriever as a component. Installed by the extra haystack.
 
     pipeline.add_component("retriever", CftragRetriever(Secret.from_env_var("DATABASE_URL"), edges="categories", documents="products", top_k=3))
     pipeline.connect("embedder.embedding", "retriever.query_embedding")
@@ -133,18 +133,19 @@ def _has_password(dsn: str) -> bool:
 def _filter(filters: Mapping[str, Any]) -> dict[str, Any]:
     """Filters of Haystack's as those of cft_retrieve; these stay as they are.
 
-    As in Haystack, != and "not in" hold for documents that have no such field; of NOT they hold for nothing, as in SQL.
+    As in Haystack, != and "not in" hold for documents that have no such field. NOT is $not: of such documents it holds where its condition is ==,
+    and for no other comparison, as in SQL.
     """
-    if "conditions" in filters:
+    if {"operator", "conditions"} <= filters.keys():
         conditions = [_filter(condition) for condition in filters["conditions"]]
-        match filters.get("operator"):
+        match filters["operator"]:
             case "AND":
                 return {"$and": conditions}
             case "OR":
                 return {"$or": conditions}
             case "NOT":
                 return {"$not": {"$and": conditions}}
-        raise ValueError(f"filters: AND, OR or NOT is needed, not {filters.get('operator')!r}")
+        raise ValueError(f"filters: AND, OR or NOT is needed, not {filters['operator']!r}")
     if not {"field", "operator"} <= filters.keys():
         return dict(filters)
     field, operator, value = filters["field"].removeprefix("meta."), filters["operator"], filters.get("value")

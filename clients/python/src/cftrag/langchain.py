@@ -1,19 +1,21 @@
-"""cftrag for LangChain: a retriever, and two tools for agents. pip install 'cftrag[langchain]'
+"""cftrag for LangChain: a retriever, and two tools for agents. Installed by the extra langchain.
 
 The embedding of a question is made by the embed of the hierarchy: Hierarchy(pool, embed=embeddings.embed_query), and for an
 AsyncHierarchy embed=embeddings.aembed_query.
 """
 
-from typing import Any, Literal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from langchain_core.callbacks import AsyncCallbackManagerForRetrieverRun, CallbackManagerForRetrieverRun
 from langchain_core.documents import Document
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import run_in_executor
-from langchain_core.tools import BaseTool
+from langchain_core.tools import BaseTool, ToolException
 from langchain_core.tools.base import ArgsSchema
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, StrictInt
 
 from ._async import AsyncHierarchy
 from ._nodes import metadata, node_id, plain
@@ -46,8 +48,8 @@ class CftragRetriever(BaseRetriever):
     budget: int | None = None
     mode: str | None = None
     edges: str | None = None
-    trees: list[str | int | UUID | None] | None = None
-    within: str | int | UUID | list[str | int | UUID] | None = None
+    trees: list[str | StrictInt | UUID | None] | None = None
+    within: str | StrictInt | UUID | list[str | StrictInt | UUID] | None = None
     documents: str | None = None
     filter: dict[str, Any] | str | None = None
     match: str | None = None
@@ -77,14 +79,17 @@ class CftragRetriever(BaseRetriever):
         return self.score_threshold is None or row.distance is None or row.distance <= self.score_threshold
 
 
+Levels = Annotated[int, Field(ge=0, le=1000)]
+
+
 class Question(BaseModel):
     question: str = Field(description="The question, in full and in plain words, with the names of the things that it is about")
 
 
 class Name(BaseModel):
     name: str = Field(description="What the thing is called, or a path such as 'Attic > Shelves'")
-    up: int | None = Field(default=None, description="How many levels above it")
-    down: int | None = Field(default=None, description="How many levels below it")
+    up: Levels | None = Field(default=None, description="How many levels above it")
+    down: Levels | None = Field(default=None, description="How many levels below it")
 
 
 class CftragSearchTool(BaseTool):
@@ -97,10 +102,12 @@ class CftragSearchTool(BaseTool):
     retriever: CftragRetriever
 
     def _run(self, question: str) -> tuple[str, list[Document]]:
-        return _listed(self.retriever.invoke(question))
+        with _errors_of_tools():
+            return _listed(self.retriever.invoke(question))
 
     async def _arun(self, question: str) -> tuple[str, list[Document]]:
-        return _listed(await self.retriever.ainvoke(question))
+        with _errors_of_tools():
+            return _listed(await self.retriever.ainvoke(question))
 
 
 class CftragHierarchyTool(BaseTool):
@@ -117,15 +124,28 @@ class CftragHierarchyTool(BaseTool):
 
     def _run(self, name: str, up: int | None = None, down: int | None = None) -> tuple[str, list[Resolved]]:
         hierarchy, levels = plain(self.hierarchy, "ainvoke"), _levels(up, down)
-        found = hierarchy.resolve(name)
-        return _drawn(name, [hierarchy.tree(row.entity, **levels) for row in found]), found
+        with _errors_of_tools():
+            found = hierarchy.resolve(name)
+            return _drawn(name, [hierarchy.tree(row.entity, **levels) for row in found]), found
 
     async def _arun(self, name: str, up: int | None = None, down: int | None = None) -> tuple[str, list[Resolved]]:
         hierarchy, levels = _async(self), _levels(up, down)
         if hierarchy is None:
             return await run_in_executor(None, self._run, name, up, down)
-        found = await hierarchy.resolve(name)
-        return _drawn(name, [await hierarchy.tree(row.entity, **levels) for row in found]), found
+        with _errors_of_tools():
+            found = await hierarchy.resolve(name)
+            return _drawn(name, [await hierarchy.tree(row.entity, **levels) for row in found]), found
+
+
+@contextmanager
+def _errors_of_tools() -> Iterator[None]:
+    """Errors of a driver as those of a tool, which an agent is told where handle_tool_error says so. Their text has the hint."""
+    try:
+        yield
+    except Exception as error:
+        if not any(kind.__module__.split(".")[0] in ("psycopg", "psycopg_pool", "asyncpg") for kind in type(error).__mro__):
+            raise
+        raise ToolException(str(error)) from error
 
 
 def _async(component: CftragRetriever | CftragHierarchyTool) -> AsyncHierarchy | None:

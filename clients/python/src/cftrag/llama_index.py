@@ -1,4 +1,4 @@
-"""cftrag for LlamaIndex: a retriever. pip install 'cftrag[llama-index]'
+"""cftrag for LlamaIndex: a retriever. Installed by the extra llama-index.
 
     shop = Hierarchy(pool, edges="categories", documents="products", embed=embed_model.get_query_embedding)
     engine = RetrieverQueryEngine.from_args(CftragRetriever(shop, similarity_top_k=3), llm=llm)

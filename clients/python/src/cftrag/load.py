@@ -1,12 +1,14 @@
 """What `cftrag load` reads: files of many formats, as nodes, aliases and documents.
 
 A node is (id, parent, name); one with several parents is there once for each. Each format has a function from a path to a Source.
-Errors are Unreadable, in words. Parsers are imported where they are needed: pip install 'cftrag[cli]'.
+A file is opened once, since of a pipe nothing comes twice; the path - is standard input.
+Errors are Unreadable, in words. Parsers, of the extra cli, are imported where they are needed.
 """
 
 import csv
 import importlib
 import io
+import itertools
 import os
 import re
 import warnings
@@ -14,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, BinaryIO, TypeAlias
 
 Node: TypeAlias = tuple[str, str | None, str | None]
 CHUNK = 1500  # Characters of a chunk at most, where the text has blocks to divide it by: some 400 tokens.
@@ -44,14 +46,14 @@ class Source:
 
 
 def read(path: Path, format: str, *, columns: Mapping[str, str | None], language: str = "en", chunk: int = CHUNK, encoding: str = "utf-8-sig") -> Source:
-    """Reads a file or folder. format: one of FORMATS. columns: the names that CSV's columns id, parent, name, path have."""
-    if not path.exists():
+    """Reads a file, standard input (-) or a folder. format: one of FORMATS. columns: the names that CSV's columns id, parent, name, path have."""
+    if str(path) != "-" and not path.exists():
         raise Unreadable(f"there is no {path}")
     with _readable(path, encoding):
         if format == "csv":
             return _csv(path, columns, encoding)
         if format == "paths":
-            return _google(path.read_text(encoding=encoding).splitlines())
+            return _google(path, _held(path).decode(encoding))
         if format == "ontology":
             return _ontology(path)
         if format == "skos":
@@ -90,27 +92,29 @@ def format_of(path: Path) -> str:
     return found
 
 
+def _opened(path: Path) -> BinaryIO:
+    return open(0, "rb", closefd=False) if str(path) == "-" else path.open("rb")
+
+
+def _held(path: Path) -> bytes:
+    with _opened(path) as file:
+        return file.read()
+
+
 def _csv(path: Path, columns: Mapping[str, str | None], encoding: str) -> Source:
-    with path.open(encoding=encoding, newline="") as file:
-        start = file.read(65536)
-    if not start.strip():
-        raise Unreadable(f"{path} is empty")
-    try:
-        dialect: type[csv.Dialect] | csv.Dialect = csv.Sniffer().sniff(start.split("\n", 1)[0], delimiters=",;\t|")
-    except csv.Error:
-        dialect = csv.excel
-    header = next(csv.reader(io.StringIO(start, newline=""), delimiter=dialect.delimiter))
+    rows = _rows(path, encoding)
+    _, header = next(rows)
     place = {role: _column(header, role, columns.get(role)) for role in NAMES}
     if place["path"] is not None and place["parent"] is None:
         at, id = place["path"], place["id"]
-        return _paths(("" if id is None else row[id].strip(), row[at]) for _, row in _rows(path, encoding, dialect.delimiter, len(header)))
+        return _paths(path, ((line, "" if id is None else row[id].strip(), row[at]) for line, row in rows))
     missing = [role for role in ("id", "parent", "name") if place[role] is None]
     if missing:
         raise Unreadable(
             f"{path} has the columns {', '.join(header)}: which is {' and '.join(missing)}? Say {' '.join(f'--{role} COLUMN' for role in missing)}, "
             "or --path COLUMN for paths as in A > B > C"
         )
-    return Source(_csv_nodes(path, encoding, dialect.delimiter, len(header), place["id"], place["parent"], place["name"]))
+    return Source(_csv_nodes(path, rows, place["id"], place["parent"], place["name"]))
 
 
 def _column(header: list[str], role: str, said: str | None) -> int | None:
@@ -122,47 +126,64 @@ def _column(header: list[str], role: str, said: str | None) -> int | None:
     return next((folded.index(name) for name in NAMES[role] if name in folded), None)
 
 
-def _rows(path: Path, encoding: str, delimiter: str, width: int) -> Iterator[tuple[int, list[str]]]:
-    """The rows behind the header, with the numbers of their lines."""
-    with _readable(path, encoding), path.open(encoding=encoding, newline="") as file:
-        reader = csv.reader(file, delimiter=delimiter, strict=True)
+def _rows(path: Path, encoding: str) -> Iterator[tuple[int, list[str]]]:
+    """The header, then the rows, with the numbers of their lines."""
+    with _readable(path, encoding), io.TextIOWrapper(_opened(path), encoding, newline="") as file:
+        start: list[str] = []
+        while not start or not start[-1].strip():
+            start.append(file.readline())
+            if not start[-1]:
+                raise Unreadable(f"{path} is empty")
         try:
-            next(reader)
+            delimiter = csv.Sniffer().sniff(start[-1], delimiters=",;\t|").delimiter
+        except csv.Error:
+            delimiter = ","
+        reader = csv.reader(itertools.chain(start, file), delimiter=delimiter, strict=True)
+        width = 0
+        try:
             for row in reader:
                 if not row:
                     continue
-                if len(row) != width:
+                if len(row) != (width := width or len(row)):
                     raise Unreadable(f"{path}, line {reader.line_num}: {len(row)} fields where the header has {width}")
                 yield reader.line_num, row
         except csv.Error as error:
             raise Unreadable(f"{path}, line {reader.line_num}: {error}") from error
 
 
-def _csv_nodes(path: Path, encoding: str, delimiter: str, width: int, id: int | None, parent: int | None, name: int | None) -> Iterator[Node]:
+def _csv_nodes(path: Path, rows: Iterable[tuple[int, list[str]]], id: int | None, parent: int | None, name: int | None) -> Iterator[Node]:
     assert id is not None and parent is not None and name is not None
-    for line, row in _rows(path, encoding, delimiter, width):
+    for line, row in rows:
         if not row[id].strip():
             raise Unreadable(f"{path}, line {line}: the id is empty")
         yield row[id].strip(), row[parent].strip() or None, row[name].strip() or None
 
 
-def _google(lines: Iterable[str]) -> Source:
+def _google(path: Path, text: str) -> Source:
     """Paths, one a line; # begins a comment. In front of each may stand an id, as in Google's product taxonomy: 3237 - A > B."""
-    said = [line.strip() for line in lines if line.strip() and not line.lstrip().startswith("#")]
-    with_ids = [GOOGLE.fullmatch(line) for line in said]
-    return _paths([(match[1], match[2]) for match in with_ids if match] if all(with_ids) else [("", line) for line in said])
+    said = [(number, line.strip()) for number, line in enumerate(text.split("\n"), 1) if line.strip() and not line.lstrip().startswith("#")]
+    with_ids = [(number, match[1], match[2]) for number, line in said if (match := GOOGLE.fullmatch(line))]
+    if with_ids and len(with_ids) < len(said):
+        number, line = next((number, line) for number, line in said if not GOOGLE.fullmatch(line))
+        raise Unreadable(f'{path}, line {number}: "{line}" has no id in front, and line {with_ids[0][0]} has one: give all lines an id, or none')
+    return _paths(path, with_ids or ((number, "", line) for number, line in said))
 
 
-def _paths(said: Iterable[tuple[str, str]]) -> Source:
-    """Ids (or nothing) and paths as A > B > C. What has no id gets a number or, where ids are no numbers, its path."""
+def _paths(file: Path, said: Iterable[tuple[int, str, str]]) -> Source:
+    """Lines, ids (or nothing) and paths as A > B > C. What has no id gets a number or, where ids are no numbers, its path."""
     ids: dict[tuple[str, ...], str] = {}
-    for id, path in said:
+    lines: dict[tuple[str, ...], int] = {}
+    for line, id, path in said:
         names = tuple(name.strip() for name in path.split(">"))
         if not all(names):
-            raise Unreadable(f'"{path}" has an empty name' if path.strip() else "a path is empty")
+            raise Unreadable(f"{file}, line {line}: " + (f'"{path}" has an empty name' if path.strip() else "the path is empty"))
+        if id and names in lines:
+            raise Unreadable(f'{file}, lines {lines[names]} and {line}: "{path}" is there twice, with the ids {ids[names]} and {id}')
         for depth in range(1, len(names)):
             ids.setdefault(names[:depth], "")
         ids[names] = id or ids.get(names, "")
+        if id:
+            lines[names] = line
     given = [id for id in ids.values() if id]
     free = max(map(int, given), default=0) if all(id.isdecimal() for id in given) else None
     nodes: list[Node] = []
@@ -180,7 +201,7 @@ def _ontology(path: Path) -> Source:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Of details of an ontology that no hierarchy needs.
-            terms = [term for term in pronto.Ontology(str(path), import_depth=0).terms() if not term.obsolete]
+            terms = [term for term in pronto.Ontology(io.BytesIO(_held(path)), import_depth=0).terms() if not term.obsolete]
             source = Source([], codes=True)
             nodes: list[Node] = []
             for term in terms:
@@ -200,13 +221,12 @@ def _ontology(path: Path) -> Source:
 def _skos(path: Path, language: str) -> Source:
     """SKOS in Turtle or RDF/XML: broader and narrower as edges, prefLabel as the name, other labels and notations as aliases."""
     rdflib = _library("rdflib")
-    graph = rdflib.Graph()
+    graph, held, ending = rdflib.Graph(), _held(path), path.suffix.lower()
+    turtle = ending == ".ttl" or (ending not in ENDINGS and b":RDF" not in held)
     try:
-        graph.parse(str(path), format="turtle" if path.suffix.lower() == ".ttl" else "xml")
-    except OSError:
-        raise
+        graph.parse(data=held, format="turtle" if turtle else "xml", publicID=path.absolute().as_uri())
     except Exception as error:  # Its parsers raise many kinds.
-        raise Unreadable(f"{path} is not {'Turtle' if path.suffix.lower() == '.ttl' else 'RDF/XML'}: {error}") from error
+        raise Unreadable(f"{path} is not {'Turtle' if turtle else 'RDF/XML'}: {error}") from error
     skos = rdflib.SKOS
     parents: dict[Any, set[Any]] = {concept: set() for concept in graph.subjects(rdflib.RDF.type, skos.Concept)}
     for child, parent in graph.subject_objects(skos.broader):
@@ -228,15 +248,15 @@ def _skos(path: Path, language: str) -> Source:
 
 
 def _markdown_file(path: Path, chunk: int, encoding: str) -> Source:
-    text = path.read_text(encoding=encoding)
+    text = _held(path).decode(encoding)
     nodes: list[Node] = []
     source = Source(nodes)
-    _markdown(source, nodes, path.name, None, text, chunk)
+    _markdown(source, nodes, path.name, None, text, chunk, {})
     return source
 
 
 def _folder(root: Path, chunk: int) -> Source:
-    """Folders and files are entities; Markdown files have their sections below them; texts are documents. Hidden files are left out."""
+    """Folders and files are entities; Markdown files have their sections below them; texts are documents. Hidden files are left out, and what links lead to."""
     nodes: list[Node] = [(".", None, root.resolve().name)]
     source = Source(nodes)
 
@@ -246,12 +266,14 @@ def _folder(root: Path, chunk: int) -> Source:
     for folder, folders, files in os.walk(root, onerror=refused):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         here = Path(folder).relative_to(root).as_posix()
+        marked = [name for name in (*folders, *files) if "#" in name]
         for name in folders:
             nodes.append((_id(here, name), here, _valid(name)))
         for name in sorted(name for name in files if not name.startswith(".")):
             text = _text_of(Path(folder, name))
             if text is not None and ENDINGS.get(Path(name).suffix.lower()) == "markdown":
-                _markdown(source, nodes, _id(here, name), here, text, chunk)
+                taken = {_valid(other.removeprefix(f"{name}#")): 0 for other in marked if other.startswith(f"{name}#")}
+                _markdown(source, nodes, _id(here, name), here, text, chunk, taken)
                 continue
             nodes.append((_id(here, name), here, _valid(name)))
             if text is not None:
@@ -269,8 +291,8 @@ def _valid(name: str) -> str:
 
 
 def _text_of(path: Path) -> str | None:
-    """What a file says, if that is a text."""
-    if not path.is_file() or path.stat().st_size > LARGEST:
+    """What a file says, if that is a text. A link is not followed: it may lead out of the folder."""
+    if path.is_symlink() or not path.is_file() or path.stat().st_size > LARGEST:
         return None
     held = path.read_bytes()
     if b"\0" in held:
@@ -281,9 +303,12 @@ def _text_of(path: Path) -> str | None:
         return None
 
 
-def _markdown(source: Source, nodes: list[Node], id: str, parent: str | None, text: str, chunk: int) -> None:
-    """The sections of a text as a tree below its file, and what stands in each as documents. A single title at the top is the file's name."""
-    text = FRONT_MATTER.sub("", text.replace("\r\n", "\n").replace("\0", ""), count=1)
+def _markdown(source: Source, nodes: list[Node], id: str, parent: str | None, text: str, chunk: int, taken: dict[str, int]) -> None:
+    """The sections of a text as a tree below its file, and what stands in each as documents. A single title at the top is the file's name.
+
+    taken: the anchors that are taken, with the last number of each.
+    """
+    text = FRONT_MATTER.sub("", re.sub("\r\n?", "\n", text).replace("\0", ""), count=1)
     tokens = _library("markdown_it").MarkdownIt("commonmark").enable("table").parse(text)
     lines = text.split("\n")
     titles = [place for place, token in enumerate(tokens) if token.type == "heading_open" and token.tag == "h1"]
@@ -292,7 +317,6 @@ def _markdown(source: Source, nodes: list[Node], id: str, parent: str | None, te
     if title:
         source.aliases.append((id.rsplit("/", 1)[-1], id))
     above = [(0, id)]
-    taken: dict[str, int] = {}
     blocks: dict[str, list[str]] = {id: []}
     for place, token in enumerate(tokens):
         if token.level != 0 or token.map is None:
@@ -321,8 +345,12 @@ def _heading(inline: Any) -> str:
 def _slug(name: str, taken: dict[str, int]) -> str:
     """The anchor of a heading, as Markdown's readers make it; of equal ones the second is numbered."""
     slug = re.sub(r"[^\w\- ]", "", name.lower()).strip().replace(" ", "-")
-    taken[slug] = taken.get(slug, -1) + 1
-    return f"{slug}-{taken[slug]}" if taken[slug] else slug
+    anchor = slug
+    while anchor in taken:
+        taken[slug] += 1
+        anchor = f"{slug}-{taken[slug]}"
+    taken[anchor] = 0
+    return anchor
 
 
 def _packed(blocks: Iterable[str], size: int) -> Iterator[str]:
@@ -352,4 +380,4 @@ def _library(name: str) -> Any:
     try:
         return importlib.import_module(name)
     except ImportError as error:
-        raise Unreadable(f"this format needs {name}: pip install 'cftrag[cli]'") from error
+        raise Unreadable(f"this format needs {name}: install cftrag with its extra cli (its README says how, from a checkout)") from error

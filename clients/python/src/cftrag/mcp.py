@@ -19,23 +19,46 @@ try:
     from mcp.server.mcpserver.exceptions import ToolError
     from mcp.types import CallToolResult, TextContent, ToolAnnotations
     from psycopg_pool import AsyncConnectionPool
-    from pydantic import BaseModel, Field
+    from pydantic import BaseModel, BeforeValidator, Field
 except ImportError as error:
-    raise ImportError(f"{error}: pip install 'cftrag[mcp]'") from error
+    raise ImportError(f"{error}: install cftrag with its extra mcp (its README says how, from a checkout)") from error
 
 from ._async import AsyncHierarchy
-from ._options import add_database, add_model, add_tables, in_words
+from ._options import add_database, add_model, add_tables, at_least, in_words
 from ._values import UNSET, Arg, AsyncEmbed, Embedding, embedded_async
 
 LIMIT = 100_000
 SIMILAR = 3
+ROOTS = 100
+NAME = 200  # Characters of a name that an error repeats.
 READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False)
 INSTRUCTIONS = """A hierarchy of entities (categories, departments, terms) and documents about them, in PostgreSQL.
-An entity is given by its id, its name or its path (Sports > Shoes). Start with find_entities or search; results name entities by id and path."""
+An entity is given by its id, its name or its path (Sports > Shoes).
+Begin with search: it finds the entities of the question by itself; find_entities is for their ids. Results name entities by id and path."""
 
-EntityArgument = Annotated[str, Field(description="an entity: its id, its name, or its path, as in Sports > Shoes")]
-WithinArgument = Annotated[list[str] | None, Field(description="only what belongs to one of these entities or is below one: ids, names or paths")]
+
+def _entity(given: Any) -> Any:
+    """Models give an id as a number, too."""
+    return str(given) if isinstance(given, int) and not isinstance(given, bool) else given
+
+
+def _several(given: Any) -> Any:
+    """Models give one entity without a list, too."""
+    several = [given] if isinstance(given, (str, int)) and given != "" else given
+    return [_entity(each) for each in several] if isinstance(several, list) else several or None
+
+
+EntityArgument = Annotated[str, BeforeValidator(_entity), Field(description="an entity: its id, its name, or its path, as in Sports > Shoes")]
+RootOrEntityArgument = Annotated[
+    str | None, BeforeValidator(_entity), Field(description="an entity: its id, its name, or its path; leave it out for the top of the hierarchy")
+]
+WithinArgument = Annotated[
+    list[str] | None, BeforeValidator(_several), Field(description="only what belongs to one of these entities or is below one: ids, names or paths")
+]
 TreesArgument = Annotated[list[str] | None, Field(description="only these trees, where the hierarchy has several; leave it out for all")]
+SearchTreesArgument = Annotated[
+    list[str] | None, Field(description="only these trees of the hierarchy, for entities, sentences and paths; it bounds no documents: within does")
+]
 FilterArgument = Annotated[
     dict[str, Any] | None,
     Field(description='only documents with such metadata: {"brand": "Alta", "price": {"$lt": 100}}; also $in, $between, $exists, $like, $and, $or, $not'),
@@ -59,7 +82,7 @@ class FoundEntities(BaseModel):
 
 
 class FoundRelative(BaseModel):
-    relation: str = Field(description="ancestor or descendant")
+    relation: str = Field(description="ancestor or descendant; root where no entity was given")
     depth: int = Field(description="steps from the entity")
     entity: str
     label: str | None
@@ -67,7 +90,7 @@ class FoundRelative(BaseModel):
 
 
 class FoundHierarchy(BaseModel):
-    entity: str
+    entity: str | None = Field(description="null where none was given")
     label: str | None
     path: str | None
     relatives: list[FoundRelative]
@@ -119,7 +142,7 @@ class Database:
                 await connection.execute("SELECT set_config('statement_timeout', %s, true)", [self._timeout])
                 yield AsyncHierarchy(connection, edges=self.edges, documents=self.documents)
         except psycopg.Error as error:
-            raise ToolError(in_words(error)) from error
+            raise _error(in_words(error)) from error
 
     async def embedding(self, question: str) -> Arg[Embedding]:
         """The question's embedding; None, which is NULL, without a model."""
@@ -128,7 +151,11 @@ class Database:
         try:
             return await embedded_async(self.embed, question)
         except Exception as error:
-            raise ToolError(f"the model (--embed) failed: {type(error).__name__}: {error}") from error
+            raise _error(f"the model (--embed) failed: {type(error).__name__}: {error}") from error
+
+
+def _error(words: str) -> ToolError:
+    return ToolError(words if len(words) < LIMIT - 1000 else f"{words[: LIMIT - 1000]} ...")
 
 
 async def _read_only(connection: psycopg.AsyncConnection[Any]) -> None:
@@ -147,7 +174,7 @@ class Tools:
         within: WithinArgument = None,
         trees: TreesArgument = None,
     ) -> Annotated[CallToolResult, FoundEntities]:
-        """Finds the entities that a text mentions, also misspelled or inflected, with the path of each. Use it first to learn ids."""
+        """Finds the entities that a text mentions, also misspelled or inflected, with the path of each. Use it to learn ids."""
         async with self._database.asking() as ask:
             below = await self._each_known(ask, within)
             found = await ask.entities(text, within=below, trees=_given(trees), narrow=True)
@@ -160,9 +187,11 @@ class Tools:
         return _result(kept.lines or ["The text mentions no entity. Try other words, or search."], FoundEntities(entities=kept.rows, left_out=kept.left_out))
 
     async def hierarchy(
-        self, entity: EntityArgument, up: Levels = 3, down: Levels = 1, trees: TreesArgument = None
+        self, entity: RootOrEntityArgument = None, up: Levels = 3, down: Levels = 1, trees: TreesArgument = None
     ) -> Annotated[CallToolResult, FoundHierarchy]:
-        """The ancestors (up levels) and descendants (down levels) of an entity, with their ids."""
+        """The ancestors (up levels) and descendants (down levels) of an entity, with their ids; without an entity the top of the hierarchy."""
+        if not entity:
+            return await self._roots(trees)
         async with self._database.asking() as ask:
             known, label = await self._known(ask, entity)
             path = (await _paths(ask, [known])).get(known)
@@ -173,13 +202,23 @@ class Tools:
         lines = kept.lines if rows else [*head, f"It has no relatives within {up} levels above and {down} below."]
         return _result(lines, FoundHierarchy(entity=known, label=label, path=path, relatives=kept.rows, left_out=kept.left_out))
 
+    async def _roots(self, trees: list[str] | None) -> CallToolResult:
+        async with self._database.asking() as ask:
+            found = await ask.roots(trees=_given(trees))
+        rows = [FoundRelative(relation="root", depth=0, entity=each.root, label=each.label, tree=each.tree) for each in found[:ROOTS]]
+        kept = _fitting(rows, _relative_line, ["At the top of the hierarchy:" if rows else "The hierarchy is empty."])
+        if len(found) > ROOTS:
+            kept.left_out += len(found) - ROOTS
+            kept.lines.append(f"({len(found) - ROOTS} more are at the top)")
+        return _result(kept.lines, FoundHierarchy(entity=None, label=None, path=None, relatives=kept.rows, left_out=kept.left_out))
+
     async def search(
         self,
         question: str,
         within: WithinArgument = None,
         filter: FilterArgument = None,
         k: Annotated[int, Field(ge=1, le=1000, description="how many documents at most")] = 5,
-        trees: TreesArgument = None,
+        trees: SearchTreesArgument = None,
     ) -> Annotated[CallToolResult, FoundRows]:
         """Finds documents for a question, sentences about the hierarchy of the entities it names, and documents about these; each row says why it is there."""
         embedding = await self._database.embedding(question)
@@ -229,12 +268,13 @@ class Tools:
         if label is not None:
             return label
         found = await ask.resolve(given)
+        short = given if len(given) <= NAME else f"{given[:NAME]}..."
         certain = {each.entity: each.label for each in found if each.score == 1}
         if len(certain) == 1:
             return certain.popitem()
         if certain:
             named = await _named(ask, list(certain))
-            raise ToolError(f'"{given}" is the name of {len(certain)} entities. Give the id or the path of one: {named}')
+            raise _error(f'"{short}" is the name of {len(certain)} entities. Give the id or the path of one: {named}')
         similar = [each.entity for each in found]
         if len(similar) < SIMILAR:
             similar += [each.entity for each in await ask.entities(given, match="fuzzy", overlapping=True)]
@@ -242,7 +282,7 @@ class Tools:
             similar += [each.entity for each in await ask.resolve(given, embedding=await self._database.embedding(given), k=SIMILAR)]
         said = "Similar" if similar else "Nothing is similar; at the top of the hierarchy"
         named = await _named(ask, similar or [each.root for each in await ask.roots()])
-        raise ToolError(f'there is no entity "{given}". {said}: {named}' if named else f'there is no entity "{given}": the hierarchy is empty')
+        raise _error(f'there is no entity "{short}". {said}: {named}' if named else f'there is no entity "{short}": the hierarchy is empty')
 
     def _nothing(self) -> str:
         if self._database.embed is None:
@@ -287,9 +327,9 @@ def _text(text: str) -> CallToolResult:
 
 
 def _relative_line(row: FoundRelative) -> str:
-    way = "above" if row.relation == "ancestor" else "below"
+    way = {"root": "", "ancestor": f"{row.depth} above: "}.get(row.relation, f"{row.depth} below: ")
     tree = "" if row.tree is None else f", in the tree {row.tree}"
-    return f"{row.depth} {way}: {row.label or row.entity} (entity {row.entity}{tree})"
+    return f"{way}{row.label or row.entity} (entity {row.entity}{tree})"
 
 
 def _search_line(row: FoundRow) -> str:
@@ -350,7 +390,7 @@ def arguments() -> argparse.ArgumentParser:
     add_database(parser)
     add_tables(parser)
     add_model(parser)
-    parser.add_argument("--timeout", type=float, default=10, metavar="SECONDS", help="statement_timeout of each call (default: 10)")
+    parser.add_argument("--timeout", type=at_least(0.001), default=10, metavar="SECONDS", help="statement_timeout of each call (default: 10)")
     return parser
 
 

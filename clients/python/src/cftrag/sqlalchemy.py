@@ -1,4 +1,4 @@
-"""cftrag for SQLAlchemy 2: functions of cftrag as FROM items and conditions of your statements. pip install 'cftrag[sqlalchemy]'
+"""cftrag for SQLAlchemy 2: functions of cftrag as FROM items and conditions of your statements. Installed by the extra sqlalchemy.
 
     found = retrieve("Which shoes?", embedding, k=3, edges="categories")
     select(found.c.source, found.c.text)
@@ -124,10 +124,8 @@ def _argument(name: str, value: Any) -> ColumnElement[Any]:
     types = [TYPES[cast_to] for cast_to in kind.cast.split("::")]
     if isinstance(value, SQLColumnExpression):
         return cast(value, types[-1])
-    try:
-        found: ColumnElement[Any] = literal(None if value is None and name not in send.NEEDED - {"ancestors"} else kind.convert(value), types[0])
-    except TypeError as error:
-        raise TypeError(f"{name}: {error}") from None
+    null = value is None and name not in send.NEEDED - {"ancestors"}
+    found: ColumnElement[Any] = literal(None if null else send.converted(name, kind, value), types[0])
     for type_ in types:
         found = cast(found, type_)
     return found

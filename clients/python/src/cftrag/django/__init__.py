@@ -1,4 +1,4 @@
-"""cftrag for Django: the lookup under, and operations for migrations. pip install 'cftrag[django]'
+"""cftrag for Django: the lookup under, and operations for migrations. Installed by the extra django.
 
     INSTALLED_APPS = [..., "cftrag.django"]
 

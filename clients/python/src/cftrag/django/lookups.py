@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.db import NotSupportedError
 from django.db.backends.base.base import BaseDatabaseWrapper
-from django.db.models import Field, ForeignKey, Lookup, Model
+from django.db.models import Field, ForeignKey, Lookup, Model, UUIDField
 from django.db.models.sql import Query
 from django.db.models.sql.compiler import SQLCompiler
 
@@ -89,4 +89,5 @@ class Under(_Lookup):
         while isinstance(item, Model):
             output: Any = self.lhs.output_field
             item = getattr(item, output.target_field.attname) if isinstance(output, ForeignKey) else item.pk
-        return item
+        field = self._field()
+        return field.to_python(item) if isinstance(field, UUIDField) else item  # A text of other letters or without hyphens is the same id.
