@@ -8,7 +8,7 @@
 use crate::catalog::registration::Functions;
 use crate::catalog::{name, registered, registration, roles};
 use crate::error;
-use crate::image::control;
+use crate::image::{control, sweep};
 use crate::pg::background_worker::{Handle, launch};
 use crate::pg::contain;
 use crate::pg::invalidation;
@@ -142,12 +142,18 @@ fn start(documents: pg_sys::Oid) -> bool {
     is_started
 }
 
-/// Leaves the documents to a worker. Returns whether there is room.
+/// Leaves the documents to a worker. Returns whether there is room: a place of what was dropped is free.
 pub fn leave(documents: pg_sys::Oid) -> bool {
     let Some(control) = control::attach() else { return false };
     let key = key(documents);
+    let is_taken = |place: &AtomicU64, held| place.compare_exchange(held, key, SeqCst, SeqCst).is_ok();
+    let is_gone = |held: u64| !sweep::exists((held >> 32) as u32, held as u32);
     control.wanted.iter().any(|place| place.load(SeqCst) == key)
-        || control.wanted.iter().any(|place| place.compare_exchange(0, key, SeqCst, SeqCst).is_ok())
+        || control.wanted.iter().any(|place| is_taken(place, 0))
+        || control.wanted.iter().any(|place| {
+            let held = place.load(SeqCst);
+            is_gone(held) && is_taken(place, held)
+        })
 }
 
 /// Whether documents of the role in this database are left to a worker.

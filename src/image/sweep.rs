@@ -91,7 +91,8 @@ fn is_here(database: u32) -> bool {
     u32::from(unsafe { pg_sys::MyDatabaseId }) == database
 }
 
-fn exists(database: u32, table: u32) -> bool {
+/// Whether a table of this database exists, or another database.
+pub fn exists(database: u32, table: u32) -> bool {
     let (cache, oid) = match is_here(database) {
         true => (pg_sys::SysCacheIdentifier::RELOID, table),
         false => (pg_sys::SysCacheIdentifier::DATABASEOID, database),

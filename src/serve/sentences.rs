@@ -92,7 +92,7 @@ pub fn list<'n>(
     let between: &[u8] = if several && names.clone().any(|(name, _)| name.contains(&b',')) { b"; " } else { b", " };
     out.0.clear();
     for (n, (name, begins)) in names.enumerate() {
-        out.room(name.len() + another.len())?;
+        out.room(name.len() + another.len().max(between.len()))?;
         if n > 0 {
             out.0.extend_from_slice(if begins { another } else { between });
         }
