@@ -776,11 +776,8 @@ pub fn no_shared_memory() -> ErrorReport {
 
 pub fn out_of_memory(limit_kb: i32) -> ErrorReport {
     report(Code::ERRCODE_OUT_OF_MEMORY, "not enough shared memory for the image".into())
-        .set_detail(format!(
-            "cftrag.memory_limit is {limit_kb} kB for all images of the server together; the tables of one owner may take {} percent of it (cftrag.owner_share).",
-            crate::guc::OWNER_SHARE.get()
-        ))
-        .set_hint("Raise cftrag.memory_limit or cftrag.owner_share, SELECT pg_reload_conf(), then call cft_build again.")
+        .set_detail(format!("cftrag.memory_limit is {limit_kb} kB for all images of the server together; too few of them may make room: images of databases within their share, those that are kept, and those just built."))
+        .set_hint("Raise cftrag.memory_limit, SELECT pg_reload_conf(), then call cft_build again.")
 }
 
 /// The system's dynamic shared memory ran out before `cftrag.memory_limit` was reached.
@@ -814,13 +811,12 @@ pub fn triggers_missing(table: &str, attach: &str) -> ErrorReport {
     .set_hint(crate::pg::encoding::shown(&format!("Repair them with: {attach}")))
 }
 
-pub fn no_slot(table: &str, slots: usize) -> ErrorReport {
-    report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, format!("no place is free for the image of table \"{table}\""))
-        .set_detail(format!(
-            "{slots} tables can have one at a time; those of one owner take {} percent of the places at most (cftrag.owner_share).",
-            crate::guc::OWNER_SHARE.get()
-        ))
-        .set_hint("Detach tables that need none with cft_detach; their places are freed when the next image is built.")
+pub fn no_slot(table: &str) -> ErrorReport {
+    report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, format!("there is no place for the image of table \"{table}\""))
+        .set_detail(
+            "The tables of all databases together have 65535 places; or the system has no shared memory for more.",
+        )
+        .set_hint("Detach tables that need no image with cft_detach, or make /dev/shm larger.")
 }
 
 pub fn core(error: &cftrag_core::Error) -> ErrorReport {
@@ -849,12 +845,7 @@ pub fn warn_incomplete(name: &str, why: Damage) {
         Damage::Torn => "A process died while it changed the image.",
         Damage::XidTooOld => "The image holds a version older than the commit log.",
     };
-    let hint = match why {
-        Damage::Memory => {
-            "Raise cftrag.memory_limit (or /dev/shm), SELECT pg_reload_conf(), then call cft_build.".to_string()
-        }
-        _ => format!("Build it again with: SELECT cft_build('{}');", name.replace('\'', "''")),
-    };
+    let hint = format!("Build it again with: SELECT cft_build('{}');", name.replace('\'', "''"));
     report(
         Code::ERRCODE_WARNING,
         format!("the cftrag image of table \"{name}\" is incomplete; the reference query answers"),

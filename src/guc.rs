@@ -17,9 +17,6 @@ pub static MEMORY_LIMIT: GucSetting<i32> = GucSetting::<i32>::new(1024 * 1024);
 /// `cftrag.build_in_place_limit` in kB: a reader builds the image of a table up to this size itself.
 static BUILD_IN_PLACE_LIMIT: GucSetting<i32> = GucSetting::<i32>::new(32 * 1024);
 
-/// `cftrag.owner_share`: the percentage of the memory and of the slots that one owner's tables may use (image/quota.rs).
-pub static OWNER_SHARE: GucSetting<i32> = GucSetting::<i32>::new(50);
-
 /// `cftrag.work_memory` in kB: session memory that one call may use for what it reads or finds.
 pub static WORK_MEMORY: GucSetting<i32> = GucSetting::<i32>::new(1024 * 1024);
 
@@ -157,6 +154,11 @@ pub fn budget() -> Option<i32> {
     Some(BUDGET.get()).filter(|budget| *budget > 0)
 }
 
+/// `cftrag.memory_limit` in bytes.
+pub fn memory_bytes() -> u64 {
+    MEMORY_LIMIT.get() as u64 * 1024
+}
+
 /// `cftrag.build_in_place_limit` in bytes.
 pub fn in_place_bytes() -> u64 {
     BUILD_IN_PLACE_LIMIT.get() as u64 * 1024
@@ -179,7 +181,7 @@ pub fn define() {
     GucRegistry::define_int_guc(
         c"cftrag.memory_limit",
         c"Sets the most shared memory that the images of all tables may use together.",
-        c"An image that would pass it becomes incomplete and the reference query answers; raise the limit, then call cft_build, or wait for a reader to find the room.",
+        c"Where it is reached, the image that was asked for least recently goes, and is built again when it is asked for.",
         &MEMORY_LIMIT,
         64,
         i32::MAX,
@@ -204,16 +206,6 @@ pub fn define() {
         0,
         i32::MAX,
         GucContext::Userset,
-        GucFlags::default(),
-    );
-    GucRegistry::define_int_guc(
-        c"cftrag.owner_share",
-        c"Sets what the images of one owner's tables may take, in percent of cftrag.memory_limit and of the 256 places.",
-        c"So that no role uses up what others need. 100 where all tables are one application's.",
-        &OWNER_SHARE,
-        1,
-        100,
-        GucContext::Sighup,
         GucFlags::default(),
     );
     GucRegistry::define_int_guc(

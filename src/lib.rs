@@ -94,6 +94,7 @@ extern "C-unwind" fn _PG_init() {
     image::control::preload();
     builds::launcher::register();
     capture::transaction::register();
+    capture::dropped::register();
     pg::lock_owner::register();
     scan::register();
     pg::open_relations::register();

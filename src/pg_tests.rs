@@ -98,7 +98,7 @@ mod tests {
     fn a_panic_is_contained_with_its_locks_and_held_interrupts() {
         let control = control::attach().expect("preloaded");
         let held = held_off();
-        let lock = &control.slots[0];
+        let (_, lock) = control.find_or_take(pg_sys::Oid::from(1)).expect("a free slot");
         let failed: Option<()> = contain::panic(|| {
             lock.read(|_| panic!("a bug of ours, under a lightweight lock"));
         });

@@ -24,11 +24,17 @@ COMMENT ON SCHEMA cftrag_internal IS 'what the extension cftrag itself calls; no
 GRANT USAGE ON SCHEMA cftrag_internal TO PUBLIC;
 
 CREATE FUNCTION cft_attach(edges regclass, parent name DEFAULT 'parent', child name DEFAULT 'child', tree name DEFAULT NULL, label name DEFAULT NULL,
-    sort name DEFAULT NULL, ids boolean DEFAULT false, language text DEFAULT 'english', names text[] DEFAULT NULL)
+    sort name DEFAULT NULL, ids boolean DEFAULT false, language text DEFAULT 'english', names text[] DEFAULT NULL,
+    keep boolean DEFAULT false)
 RETURNS void LANGUAGE c VOLATILE PARALLEL UNSAFE COST 1000
 AS 'MODULE_PATHNAME', 'cft_attach_wrapper';
-COMMENT ON FUNCTION cft_attach(regclass, name, name, name, name, name, boolean, text, text[]) IS
-'creates the triggers that keep an image of an edges table (parent, child[, tree][, label of the child]) in shared memory; owner only. sort: orders siblings. ids: texts name entities by their ids, too, though they are integers or have labels. language: by its rules texts may write names otherwise. names: columns of other names, beside the label';
+COMMENT ON FUNCTION cft_attach(regclass, name, name, name, name, name, boolean, text, text[], boolean) IS
+'creates the triggers that keep an image of an edges table (parent, child[, tree][, label of the child]) in shared memory; owner only. sort: orders siblings. ids: texts name entities by their ids, too, though they are integers or have labels. language: by its rules texts may write names otherwise. names: columns of other names, beside the label. keep: its image makes no room for others';
+
+CREATE FUNCTION cftrag_internal.cft_keep() RETURNS trigger LANGUAGE c
+AS 'MODULE_PATHNAME', 'cft_keep_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_keep() IS 'marks a table whose image makes no room for others, by a trigger that never fires; who may execute it may keep images';
+REVOKE ALL ON FUNCTION cftrag_internal.cft_keep() FROM PUBLIC;
 
 CREATE FUNCTION cftrag_internal.cft_detach_edges(relation regclass)
 RETURNS boolean LANGUAGE c VOLATILE STRICT PARALLEL UNSAFE COST 1000

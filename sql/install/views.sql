@@ -45,11 +45,11 @@ RETURNS TABLE(
 )
 LANGUAGE c VOLATILE PARALLEL RESTRICTED ROWS 1
 AS 'MODULE_PATHNAME', 'cft_stat_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_stat() IS 'state of the image and counters of each attached table that the caller may read; edges NULL: calls about tables without a place';
+COMMENT ON FUNCTION cftrag_internal.cft_stat() IS 'state of the image and counters of each attached table that the caller may read';
 
 CREATE VIEW pg_stat_cftrag AS SELECT * FROM cftrag_internal.cft_stat();
 COMMENT ON VIEW pg_stat_cftrag IS
-'state of the image and counters of each attached table; ref_* count the calls that the reference query answered, by reason; edges NULL: tables without a place';
+'state of the image and counters of each attached table; ref_* count the calls that the reference query answered, by reason';
 GRANT SELECT ON pg_stat_cftrag TO PUBLIC;
 
 CREATE FUNCTION cftrag_internal.cft_databases()

@@ -21,10 +21,12 @@ use crate::pg::shm;
 use cftrag_core::Language;
 use pgrx::prelude::*;
 use std::ffi::CString;
+use std::sync::atomic::Ordering::Relaxed;
 
-/// `cft_attach(edges regclass, parent name, child name, tree name, label name, sort name, ids boolean, language text, names text[]) -> void`
+/// `cft_attach(edges regclass, parent name, child name, tree name, label name, sort name, ids boolean, language text, names text[], keep boolean) -> void`
 ///
-/// Creates the triggers that keep an image of `edges` fresh. Idempotent; with other columns or another language it replaces the registration.
+/// Creates the triggers that keep an image of `edges` fresh. Idempotent; with other columns or another language it replaces the registration. `keep`: the
+/// image never makes room for others; 42501 without EXECUTE on cftrag_internal.cft_keep().
 /// Errors: 42P01 no such table, 42809 not a plain table, 42703 no such column, 42701 a column twice, 42804 type, 0A000 collation or
 /// virtual column, 42501 not the owner, 22023 an unknown language or other names without a label, 54011 too many of
 /// them. A NOTICE says that integer ids are not found in texts, or that a table of names keeps another language.
@@ -62,7 +64,8 @@ fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let oid = table.oid();
     let known = || registration::read(oid, std::ptr::null_mut(), functions);
     if known().is_some_and(|r| r.sound && r.names == names) {
-        return Ok(());
+        drop(table);
+        return keep(oid, call.is_true(9), functions);
     }
     // From here on no other session can change what the table is attached as, or which table has its labels.
     let table = locked(table, known().is_some())?;
@@ -89,10 +92,41 @@ fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     drop(table);
     drop_triggers(oid, functions)?;
     create_triggers(oid, &names, functions)?;
+    keep(oid, call.is_true(9), functions)?;
     if is_new {
         beside.aliases.iter().chain(&beside.labels).for_each(|of| notice_if_other(of.table, names.language, functions));
     }
     Ok(())
+}
+
+/// Marks the table as one whose image never makes room for others, or takes the mark away. 42501.
+fn keep(table: pg_sys::Oid, keep: bool, functions: Functions) -> Fallible<()> {
+    if keep != registration::keeps(table, functions).is_empty() {
+        return Ok(());
+    }
+    if keep {
+        trigger_ddl::create(&Trigger {
+            name: &trigger_ddl::free_name(table, "cftrag_keep"),
+            function: functions.keep(),
+            events: pg_sys::TRIGGER_TYPE_INSERT,
+            never: true,
+            each_row: true,
+            ..Trigger::on(table)
+        })?;
+    } else {
+        trigger_ddl::drop(table, || registration::keeps(table, functions))?;
+    }
+    // The image that is there; the next build reads the mark.
+    if let Some((_, slot)) = crate::image::control::attach().and_then(|control| control.find(table)) {
+        slot.kept.store(keep, Relaxed);
+    }
+    Ok(())
+}
+
+/// The trigger function that marks a table whose image is kept. Its triggers never fire. Errors: 39P01.
+#[pg_extern(sql = false)]
+fn cft_keep(_fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    Err(error::not_our_trigger("cft_keep"))
 }
 
 /// Says that a table of names keeps its language, if that is another than the one its edges table has now.

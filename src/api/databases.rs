@@ -5,11 +5,10 @@
 
 use crate::call::fmgr::Call;
 use crate::image::control::Control;
-use crate::image::slot::Slot;
-use crate::image::{control, sweep};
+use crate::image::{control, gone};
 use pgrx::prelude::*;
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::Ordering::Relaxed;
 
 /// Of one database.
 #[derive(Default)]
@@ -41,17 +40,12 @@ fn cft_databases(fcinfo: pg_sys::FunctionCallInfo) {
 
 fn sums(control: &Control) -> BTreeMap<u32, Sums> {
     let mut all = BTreeMap::<u32, Sums>::new();
-    for (index, slot) in control.slots.iter().enumerate().filter(|(_, slot)| slot.table.load(SeqCst) != 0) {
-        let of = all.entry(slot.database.load(Relaxed)).or_default();
+    for (index, entry, slot) in control.slots() {
+        let of = all.entry(entry.database.load(Relaxed)).or_default();
         of.places += 1;
         of.images += i32::from(slot.holds_image());
-        of.gone += i32::from(sweep::is_gone(control, index));
-        of.bytes += held(slot);
+        of.gone += i32::from(gone::is_gone(control, index));
+        of.bytes += slot.held();
     }
     all
-}
-
-/// Bytes of the slot's image, of one that is being built, and of its log.
-fn held(slot: &Slot) -> u64 {
-    [&slot.image_bytes, &slot.build_bytes, &slot.log_bytes].iter().map(|bytes| bytes.load(SeqCst)).sum()
 }

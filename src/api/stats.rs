@@ -30,10 +30,7 @@ const FIXED: usize = 21;
 
 const COLUMNS: usize = FIXED + REASONS.len();
 
-const REFERENCE_CALLS: usize = 15;
-
-/// `cft_stat()`: a row for each attached table that is [`shown`], and one for calls about tables without a place, if there were any. See
-/// sql/install/views.sql.
+/// `cft_stat()`: a row for each attached table that is [`shown`]. See sql/install/views.sql.
 #[pg_extern(sql = false)]
 fn cft_stat(fcinfo: pg_sys::FunctionCallInfo) {
     // SAFETY: our own fcinfo.
@@ -47,16 +44,6 @@ fn cft_stat(fcinfo: pg_sys::FunctionCallInfo) {
         {
             rows.add(&mut values, &mut nulls);
         }
-    }
-    let counts = counters::placeless();
-    let calls: u64 = counts.iter().sum();
-    if calls > 0 {
-        let (mut values, mut nulls) = ([pg_sys::Datum::from(0usize); COLUMNS], [true; COLUMNS]);
-        values[REFERENCE_CALLS] = calls.into();
-        nulls[REFERENCE_CALLS] = false;
-        add_reasons(&mut values, counts);
-        nulls[FIXED..].fill(false);
-        rows.add(&mut values, &mut nulls);
     }
 }
 
@@ -129,11 +116,11 @@ fn row(
 ) -> Option<([pg_sys::Datum; COLUMNS], [bool; COLUMNS])> {
     let reasons = counters::reasons(table);
     let found = control.and_then(|control| control.find(table).map(|(index, slot)| (control, index, slot)));
-    let image = found.map(|(control, index, slot)| {
+    let image = found.map(|(control, index, _)| {
         // Another table may have taken the slot.
         let stats = |header: &Header, image: Image<'_>| {
             let times = (image.stats(), header.built_at, header.build_microseconds);
-            slot.is_of(table).then_some((times, header.key.columns))
+            control.entry(index).is_of(table).then_some((times, header.key.columns))
         };
         chunks::read(control, index, stats).and_then(|stats| stats.ok_or(Unusable::Empty))
     });
@@ -207,7 +194,7 @@ fn cft_library() -> &'static str {
     env!("CARGO_PKG_VERSION")
 }
 
-/// `cft_stats_reset() -> void`: sets the counters of this database's tables, and of tables without a place, to zero.
+/// `cft_stats_reset() -> void`: sets the counters of this database's tables to zero.
 #[pg_extern(sql = false)]
 fn cft_stats_reset() {
     control::attach();

@@ -257,7 +257,7 @@ enum Told {
 impl Asked {
     fn relatives(mut self, walk: &mut Walk, names: &[&[u8]], up: u32, down: u32, cells: usize) -> Option<Found> {
         let control = crate::image::control::attach()?;
-        let (index, slot) = control.find(self.table.oid())?;
+        let (index, _) = control.find(self.table.oid())?;
         let (mut check, bytes) = (check_interrupts, names.iter().map(|name| name.len()).sum());
         let work = &mut Interruptible::new(&mut check);
         walk.clear();
@@ -271,7 +271,9 @@ impl Asked {
         while asked < ASKED {
             steps += 1;
             let told = chunks::read(control, index, |header, image| {
-                if !slot.is_of(self.table.oid()) || conditions::matches(header, image, &self.key, &self.seen).is_err() {
+                if !control.entry(index).is_of(self.table.oid())
+                    || conditions::matches(header, image, &self.key, &self.seen).is_err()
+                {
                     return None;
                 }
                 let stats = image.stats();

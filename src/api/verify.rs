@@ -172,7 +172,7 @@ enum Look {
 
 /// Takes a consistent copy of the image, counted in `room`. 55006 if writers left no time for it.
 fn copy(of: &AttachedTable, ticket: &Ticket, room: &mut Room) -> Result<Fallible<HeapMemory>, Reason> {
-    let (slot, mut copy) = (&ticket.control.slots[ticket.index], HeapMemory::new(usize::MAX));
+    let (slot, mut copy) = (ticket.control.slot(ticket.index), HeapMemory::new(usize::MAX));
     for _ in 0..COPIES {
         let mut go_on = || !slot.is_wanted() && !interrupt::is_cancelled();
         let look = ticket.read(|image, _| match image.chunks() {

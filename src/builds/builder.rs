@@ -6,13 +6,14 @@
 
 #![expect(unsafe_code, reason = "locks, snapshots and a table scan")]
 
+use crate::builds::worker_limit;
 use crate::catalog::edges_table::EdgesTable;
 use crate::error;
 use crate::error::{Fallible, LoadLost};
-use crate::image::chunks::{SHORTAGE, Shortage};
 use crate::image::control::Control;
-use crate::image::slot::{BuilderMark, Header, SWEEPER, Slot};
-use crate::image::{chunks, control, quota, slot, trim};
+use crate::image::grow::{SHORTAGE, Shortage};
+use crate::image::slot::{BuilderMark, Header, SWEEPER};
+use crate::image::{chunks, control, grow, slot};
 use crate::pg::{lock_holders, shm};
 use cftrag_core::{Image, Memory, chunk_bytes};
 use pgrx::prelude::*;
@@ -40,11 +41,8 @@ pub enum Refused {
 
 /// Runs `work` as the table's only builder, and cleans up after it whatever happens.
 pub fn alone(control: &Control, table: pg_sys::Oid, work: impl FnOnce(usize) -> Fallible<()>) -> Result<(), Refused> {
-    let Some((index, slot)) = crate::image::directory::find_or_take(control, table, true) else {
-        return Err(Refused::Failed(Box::new(error::no_slot(
-            &crate::catalog::name::display_name(table),
-            control::SLOTS,
-        ))));
+    let Some((index, slot)) = control.find_or_take(table) else {
+        return Err(Refused::Failed(Box::new(error::no_slot(&crate::catalog::name::display_name(table)))));
     };
     let me = std::process::id();
     let holder = slot.builder.load(SeqCst);
@@ -53,7 +51,7 @@ pub fn alone(control: &Control, table: pg_sys::Oid, work: impl FnOnce(usize) -> 
     if slot.builder.compare_exchange(if dead { holder } else { 0 }, me, SeqCst, SeqCst).is_err() {
         return Err(Refused::Busy);
     }
-    if !slot.is_of(table) {
+    if !control.entry(index).is_of(table) {
         slot.builder.store(0, SeqCst);
         return Err(Refused::Busy);
     }
@@ -84,15 +82,12 @@ fn abandon() {
     if let Some((index, tokens)) = UNDER_WAY.take()
         && let Some(control) = control::control()
     {
-        let slot = &control.slots[index];
+        let slot = control.slot(index);
         let _mark = BuilderMark(&slot.builder);
         slot.progress.phase.store(0, SeqCst);
-        slot.worker.store(0, SeqCst);
+        worker_limit::leave(control, index);
         for (i, token) in tokens.iter().enumerate() {
             chunks::release(control, *token, chunk_bytes(i));
-        }
-        if OUTCOME.get() == BuildOutcome::System && !tokens.is_empty() {
-            trim::trim(control);
         }
         slot.build_bytes.store(0, SeqCst);
         if slot.write(|_| slot.loading.swap(0, SeqCst)) != 0 {
@@ -125,6 +120,8 @@ unsafe extern "C-unwind" fn at_exit(_code: i32, _arg: pg_sys::Datum) {
 
 /// Makes this the table's image if `ready`, called under the lock, returns true. Until then an older image keeps answering.
 pub fn publish(control: &Control, index: usize, header: Header, ready: impl FnOnce() -> bool) -> bool {
+    // As if it had just been asked for: it is not the next to go.
+    control.slot(index).touch();
     chunks::swap_image(control, index, Some(header), || {
         let now = ready();
         if now {
@@ -158,7 +155,7 @@ pub fn grow(control: &Control, memory: &mut Memory) -> Fallible<u64> {
     UNDER_WAY.with_borrow_mut(|u| {
         u.as_mut().map(|(index, tokens)| {
             tokens.push(token);
-            control.slots[*index].build_bytes.fetch_add(chunk_bytes(number) as u64, SeqCst);
+            control.slot(*index).build_bytes.fetch_add(chunk_bytes(number) as u64, SeqCst);
         })
     });
     // SAFETY: a fresh chunk of that number's size, page aligned and pinned, and ours until the image is published.
@@ -177,7 +174,7 @@ pub fn grow(control: &Control, memory: &mut Memory) -> Fallible<u64> {
 /// Allocates the chunk with that number.
 fn chunk(control: &Control, number: usize) -> Option<(u64, std::ptr::NonNull<u8>)> {
     let index = UNDER_WAY.with_borrow(|under_way| under_way.as_ref().map(|(index, _)| *index))?;
-    quota::allocate(control, index, chunk_bytes(number))
+    grow::allocate(control, index, chunk_bytes(number))
 }
 
 /// How a load ended, for the session that requested it.
@@ -252,10 +249,13 @@ pub fn give_way(table: &EdgesTable, lock: pg_sys::LOCKMODE) -> Fallible<()> {
     Ok(())
 }
 
-/// An error if this process's build for that slot has become useless because its log lost a change.
-pub fn check_still_wanted(slot: &Slot, table: pg_sys::Oid) -> Fallible<()> {
+/// An error if this process's build has become useless because its log lost a change.
+pub fn check_still_wanted(table: pg_sys::Oid) -> Fallible<()> {
+    let index = UNDER_WAY.with_borrow(|under_way| under_way.as_ref().map(|(index, _)| *index));
+    let Some((control, index)) = control::control().zip(index) else { return Ok(()) };
+    let slot = control.slot(index);
     let load = slot.loading.load(SeqCst);
-    let lost = load != 0 && slot.log_lost.load(SeqCst) == load;
+    let lost = load != 0 && control.entry(index).log_lost.load(SeqCst) != 0;
     if lost && slot.log_short.load(SeqCst) == load {
         note_outcome(BuildOutcome::Memory);
         return Err(error::out_of_memory(crate::guc::MEMORY_LIMIT.get()));

@@ -8,7 +8,7 @@
 #![expect(unsafe_code, reason = "locks, snapshots and a table scan")]
 
 use crate::builds::builder;
-use crate::builds::builder::{BuildOutcome, UNDER_WAY, grow};
+use crate::builds::builder::{BuildOutcome, grow};
 use crate::catalog::attach_line::{attach_hint, attach_line};
 use crate::catalog::columns::Columns;
 use crate::catalog::edges_table::EdgesTable;
@@ -16,10 +16,10 @@ use crate::catalog::registration::Functions;
 use crate::catalog::{column_value, registration};
 use crate::error;
 use crate::error::Fallible;
+use crate::image::chunks;
 use crate::image::chunks::RUNNING_WORDS;
 use crate::image::control::Control;
 use crate::image::slot::{COUNTING, Header, Key, Slot, State};
-use crate::image::{chunks, control};
 use crate::pg::compat;
 use crate::pg::compat::random_seed;
 use crate::pg::snapshot::SnapshotView;
@@ -61,8 +61,9 @@ pub fn load(
     memory: &mut Memory,
     lock: Option<pg_sys::LOCKMODE>,
 ) -> Fallible<Header> {
-    let _took = Took(&control.slots[index], Instant::now());
+    let _took = Took(control.slot(index), Instant::now());
     let (key, columns, language) = key(table, snapshot, functions)?;
+    control.slot(index).kept.store(!registration::keeps(table.oid(), functions).is_empty(), Relaxed);
     free_useless(control, index, &key);
     let root = grow(control, memory)?;
     let image = Image::format(memory, random_seed()).map_err(|e| error::core(&e))?;
@@ -70,7 +71,7 @@ pub fn load(
     image.owner_set(0, root);
     // A first pass counts each entity's rows, so that its record is given its full size at once. The counts are only a hint.
     let degrees = Degrees::new(image, counters_bytes(table));
-    let slot = &control.slots[index];
+    let slot = control.slot(index);
     let next_row = || slot.progress.done.fetch_add(1, Relaxed);
     let online = slot.loading.load(Relaxed) != 0;
     let rows = if online { snapshot } else { without_predicate_locks(snapshot) };
@@ -126,8 +127,9 @@ fn without_predicate_locks(snapshot: pg_sys::Snapshot) -> pg_sys::Snapshot {
 
 /// Frees the old image before the new one needs memory, if no snapshot can use it: it lost a change, or the table was rewritten since.
 fn free_useless(control: &Control, index: usize, key: &Key) {
-    let slot = &control.slots[index];
-    let useless = slot.spoiled.load(SeqCst) != 0 || slot.read(|header| header.key.locator != key.locator);
+    let slot = control.slot(index);
+    let useless =
+        control.entry(index).spoiled.load(SeqCst) != 0 || slot.read(|header| header.key.locator != key.locator);
     if useless {
         chunks::drop_image(control, index);
     }
@@ -225,7 +227,7 @@ impl Pace<'_> {
     fn look(&mut self, bytes: usize) -> Fallible<()> {
         self.read = 0;
         check_for_interrupts!();
-        check_still_wanted(self.table.oid())?;
+        builder::check_still_wanted(self.table.oid())?;
         let Some(lock) = self.lock else { return Ok(()) };
         if lock == pg_sys::ShareLock as pg_sys::LOCKMODE && bytes > READER_VALUE_MAX {
             builder::note_outcome(BuildOutcome::Yielded);
@@ -320,11 +322,4 @@ fn scan_rows(
         pg_sys::heap_endscan(scan);
     }
     result
-}
-
-/// An error if the scan belongs to a build that has become useless.
-fn check_still_wanted(table: pg_sys::Oid) -> Fallible<()> {
-    let index = UNDER_WAY.with_borrow(|under_way| under_way.as_ref().map(|(index, _)| *index));
-    let slot = control::control().zip(index).map(|(control, index)| &control.slots[index]);
-    slot.map_or(Ok(()), |slot| builder::check_still_wanted(slot, table))
 }

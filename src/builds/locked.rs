@@ -12,9 +12,9 @@ use crate::catalog::privileges;
 use crate::catalog::registration::Functions;
 use crate::error;
 use crate::error::Fallible;
-use crate::image::chunks;
 use crate::image::control::Control;
 use crate::image::slot::LOCKED_SCAN;
+use crate::image::{chunks, gone};
 use crate::pg::contain::Quiet;
 use cftrag_core::Memory;
 use pgrx::prelude::*;
@@ -25,8 +25,8 @@ use std::time::Instant;
 pub fn build(control: &Control, table: &EdgesTable, functions: Functions, yields: bool) -> Result<(), Refused> {
     note_outcome(BuildOutcome::None);
     alone(control, table.oid(), |index| {
-        crate::image::sweep::sweep(control, functions);
-        control.slots[index].begin(LOCKED_SCAN, table.bytes());
+        gone::look(control, functions);
+        control.slot(index).begin(LOCKED_SCAN, table.bytes());
         fill(control, index, table, functions, yields)
     })
 }

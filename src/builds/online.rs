@@ -23,6 +23,7 @@ use crate::error;
 use crate::error::{Fallible, LoadLost};
 use crate::image::control;
 use crate::image::control::Control;
+use crate::image::gone;
 use crate::image::slot::{APPLYING, LOCKING, RETRY_MICROSECONDS, SCANNING, Slot, WAITING};
 use crate::pg::background_worker::{between_transactions, transaction};
 use crate::pg::latch::pause;
@@ -55,7 +56,7 @@ pub struct Job {
 
 /// Builds the image of a table beside its writers, in a worker that a session requested, which needs a place (worker_limit.rs).
 fn load_in_place(control: &Control, job: &Job) {
-    let work = |index| match worker_limit::take(control, &control.slots[index]) {
+    let work = |index| match worker_limit::take(control, index) {
         true => run(control, index, job),
         false => Err(no_place(job)),
     };
@@ -101,7 +102,7 @@ fn no_place(job: &Job) -> error::Report {
 }
 
 fn run(control: &Control, index: usize, job: &Job) -> Fallible<()> {
-    let slot = &control.slots[index];
+    let slot = control.slot(index);
     let started = Instant::now();
     {
         let table = opened(slot, job)?;
@@ -112,13 +113,14 @@ fn run(control: &Control, index: usize, job: &Job) -> Fallible<()> {
         if job.asker == UNASKED && locked::is_current(control, &table, job.functions) {
             return Ok(());
         }
-        crate::image::sweep::sweep(control, job.functions);
+        gone::look(control, job.functions);
         slot.begin(WAITING, table.bytes());
     }
     let load = compat::random_seed() | 1;
     slot.write(|_| {
         slot.log.store(0, SeqCst);
         slot.log_bytes.store(0, SeqCst);
+        control.entry(index).log_lost.store(0, SeqCst);
         slot.loading.store(load, SeqCst);
     });
     between_transactions();
@@ -143,7 +145,7 @@ fn scan_and_apply(
     load: u64,
     started: Instant,
 ) -> Fallible<()> {
-    let slot = &control.slots[index];
+    let slot = control.slot(index);
     let mut memory = Memory::new();
     let mut header = load::load(control, index, table, functions, snapshot, started, &mut memory, Some(LOCK))?;
     header.load = load;
@@ -152,7 +154,7 @@ fn scan_and_apply(
     let mut applier = Applier::new(control, table, unsafe { SnapshotView::new(snapshot) });
     loop {
         give_way(table, LOCK)?;
-        builder::check_still_wanted(slot, table.oid())?;
+        builder::check_still_wanted(table.oid())?;
         applier.look_at_waiting()?;
         let segments = log_record::take(control, index);
         let (trigger, locator, columns) = (header.key.row.oid, header.key.locator, header.key.columns);
@@ -172,11 +174,12 @@ fn scan_and_apply(
             builder::note_outcome(BuildOutcome::Memory);
             return Err(error::out_of_memory(crate::guc::MEMORY_LIMIT.get()));
         }
-        if slot.log_lost.load(SeqCst) == load {
+        if control.entry(index).log_lost.load(SeqCst) != 0 {
             return Err(error::load_lost(&table.name(), LoadLost::Noted));
         }
         header.build_microseconds = started.elapsed().as_micros() as u64;
-        let empty = || slot.log.load(SeqCst) == 0 && slot.log_lost.load(SeqCst) != load && applier.is_done();
+        let lost = || control.entry(index).log_lost.load(SeqCst) != 0;
+        let empty = || slot.log.load(SeqCst) == 0 && !lost() && applier.is_done();
         if builder::publish(control, index, header, empty) {
             linked::names_may_differ(table.oid(), functions);
             return Ok(());
@@ -232,7 +235,7 @@ fn opened(slot: &Slot, job: &Job) -> Fallible<EdgesTable> {
 impl Job {
     /// An error if waiting has lasted too long, or has become useless.
     fn patient(&self, slot: &Slot, begun: Instant) -> Fallible<()> {
-        builder::check_still_wanted(slot, self.table)?;
+        builder::check_still_wanted(self.table)?;
         builder::leave(self.table)?;
         if worker_limit::is_wanted(slot) {
             return Err(no_place(self));

@@ -13,7 +13,7 @@ use crate::image::slot::Slot;
 use crate::pg::background_worker::{Handle, launch};
 use crate::pg::{client, compat, latch, lock_holders};
 use pgrx::prelude::*;
-use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
 
 /// A started worker, and the number under which it reports its outcome.
@@ -48,7 +48,7 @@ pub fn request(control: &Control, table: &EdgesTable, functions: Functions, gave
         && slot.builder.load(SeqCst) == 0
         && now >= next
         && slot.retry_at.compare_exchange(next, now + slot::RETRY_MICROSECONDS, SeqCst, SeqCst).is_ok()
-        && worker_limit::is_free(control, slot.owner.load(Relaxed))
+        && worker_limit::is_free(control, slot::owner_of(table.oid()))
     {
         build(table.oid(), functions, UNASKED as u32);
     }

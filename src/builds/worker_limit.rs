@@ -12,16 +12,20 @@ use crate::image::slot;
 use crate::image::slot::Slot;
 use crate::pg::lwlock::EXCLUSIVE;
 use pgrx::pg_sys;
+use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 /// A worker that has waited for writers this long gives up its place if another build needs it.
 const WAITED_MICROSECONDS: i64 = 5_000_000;
 
+/// Places that the control block has.
+pub const PLACES: usize = 64;
+
 /// Places in all, 3/8 of max_worker_processes; and places per role, one less but at most two, which leaves one to another role.
 fn most() -> (usize, usize) {
     // SAFETY: reads a setting.
     let workers = unsafe { pg_sys::max_worker_processes }.max(0) as usize;
-    let all = (workers * 3 / 8).max(1);
+    let all = (workers * 3 / 8).clamp(1, PLACES);
     (all, (all - 1).clamp(1, 2))
 }
 
@@ -31,8 +35,10 @@ enum Full {
     All,
 }
 
+/// The slots of builds that have a place.
 fn taken(control: &Control) -> impl Iterator<Item = &Slot> {
-    control.slots.iter().filter(|slot| slot.worker.load(SeqCst) != 0)
+    let index = |place: &AtomicU32| (place.load(SeqCst) as usize).checked_sub(1);
+    control.workers.iter().filter_map(index).filter_map(|index| control.map_slot(index))
 }
 
 fn full(control: &Control, owner: u32) -> Option<Full> {
@@ -44,14 +50,22 @@ fn full(control: &Control, owner: u32) -> Option<Full> {
 }
 
 /// Takes a place for this background worker, the slot's builder. Returns false if none is free.
-pub fn take(control: &Control, slot: &Slot) -> bool {
+pub fn take(control: &Control, index: usize) -> bool {
+    let owner = control.slot(index).owner.load(Relaxed);
+    // Mapped before the lock is taken.
+    taken(control).for_each(drop);
     control.lock.with(EXCLUSIVE, || {
-        let free = full(control, slot.owner.load(Relaxed)).is_none();
-        if free {
-            slot.worker.store(std::process::id(), SeqCst);
-        }
-        free
+        let free = || control.workers.iter().find(|place| place.load(SeqCst) == 0);
+        let place = if full(control, owner).is_none() { free() } else { None };
+        place.map(|place| place.store(index as u32 + 1, SeqCst)).is_some()
     })
+}
+
+/// Frees the place of the slot's build, if it has one.
+pub fn leave(control: &Control, index: usize) {
+    for place in &control.workers {
+        let _ = place.compare_exchange(index as u32 + 1, 0, SeqCst, SeqCst);
+    }
 }
 
 /// Whether there is a place for a table of that role. If not, asks the worker that has waited longest, if that is long, to give up its place.
@@ -64,7 +78,7 @@ pub fn is_free(control: &Control, owner: u32) -> bool {
         // SAFETY: reads the clock.
         let waited = unsafe { pg_sys::GetCurrentTimestamp() } - slot.progress.started.load(Relaxed);
         if waited > WAITED_MICROSECONDS {
-            slot.place_wanted.store(slot.worker.load(SeqCst), SeqCst);
+            slot.place_wanted.store(slot.builder.load(SeqCst), SeqCst);
         }
     }
     false

@@ -11,7 +11,7 @@ use crate::error::Damage;
 use crate::image::chunks::Unusable;
 use crate::image::control::Control;
 use crate::image::settle::settle;
-use crate::image::{chunks, quota};
+use crate::image::{chunks, grow};
 use crate::pg::contain;
 use crate::pg::interrupt::interrupted;
 use crate::pg::snapshot::XidFates;
@@ -104,7 +104,7 @@ pub fn pass(
         // Another writer may use up what ensure() found before we have the lock: then ask for what was short in
         // addition.
         let bytes = bound(table, slice) + std::mem::take(&mut short);
-        let room = quota::ensure(control, index, bytes);
+        let room = grow::ensure(control, index, bytes);
         if !room {
             // Settling frees rolled back and deleted versions, which may be enough.
             settle(control, index, table.oid, SETTLED).map_or(Ok(()), |why| Err(FlushEnd::Broken(why)))?;

@@ -59,7 +59,12 @@ pub fn flush(table: &mut TableDelta, last: bool) -> Flushed {
         return Flushed::All;
     }
     let left = match control::attach() {
-        Some(control) => control.find(table.oid).map_or_else(Left::default, |(index, _)| {
+        Some(control) => control.find_entry(table.oid).map_or_else(Left::default, |index| {
+            if control.map_slot(index).is_none() {
+                control.entry(index).lose_log();
+                control.entry(index).spoil(Damage::Lost);
+                return Left::default();
+            }
             log_record::capture(control, index, table);
             into_image(control, index, table, last)
         }),
@@ -156,7 +161,7 @@ fn in_turns(
 /// the image knows other columns by these names (they were renamed into one another), it cannot follow the table any
 /// more: drops it, and returns an error.
 fn target(control: &Control, index: usize, table: &TableDelta, row: &mut TriggerKey) -> Result<Option<u64>, FlushEnd> {
-    let slot = &control.slots[index];
+    let slot = control.slot(index);
     // Ignore a trigger other than the image's (a second one was created): the image's own captures the same rows.
     let target = slot.read(|header| {
         let key = &header.key;
@@ -169,7 +174,7 @@ fn target(control: &Control, index: usize, table: &TableDelta, row: &mut Trigger
     });
     let Some((columns, load, of)) = target else { return Ok(None) };
     if columns != table.source.columns && table.lost.is_none() {
-        slot.spoil(Damage::Lost);
+        control.entry(index).spoil(Damage::Lost);
         contain::attempt(|| chunks::drop_image(control, index));
         return Err(FlushEnd::Gone);
     }
@@ -180,7 +185,7 @@ fn target(control: &Control, index: usize, table: &TableDelta, row: &mut Trigger
 /// Settles versions if it is this flush's turn.
 fn settle_in_turn(control: &Control, index: usize, table: &TableDelta) -> Result<(), FlushEnd> {
     let many = table.entries.len() > MANY;
-    let flushes = control.slots[index].flushes.fetch_add(1, Relaxed);
+    let flushes = control.slot(index).flushes.fetch_add(1, Relaxed);
     if !many && !flushes.is_multiple_of(SETTLE_EVERY) {
         return Ok(());
     }
@@ -193,11 +198,14 @@ fn settle_in_turn(control: &Control, index: usize, table: &TableDelta) -> Result
 
 /// Marks the image incomplete and frees it: it cannot follow the table any more.
 fn give_up(control: &Control, index: usize, table: pg_sys::Oid, row: TriggerKey, why: Damage) {
-    let slot = &control.slots[index];
-    if slot.spoiled.load(Relaxed) == 0 {
-        slot.spoil(why);
+    let entry = control.entry(index);
+    if entry.spoiled.load(Relaxed) == 0 {
+        entry.spoil(why);
         // No snapshot can use it any more: free its memory for the next build.
         contain::attempt(|| chunks::drop_image(control, index));
+        if why == Damage::Memory {
+            return control.slot(index).put_off();
+        }
         // No warning if the triggers were off and nothing was read since: the image was useless, and the next reader
         // builds another.
         let stale = why == Damage::Unmatched && contain::attempt(|| !pg_trigger::is_still(row)) == Some(true);

@@ -8,7 +8,7 @@
 use crate::catalog::registration::Functions;
 use crate::catalog::{name, registered, registration, roles};
 use crate::error;
-use crate::image::{control, sweep};
+use crate::image::{control, gone};
 use crate::pg::background_worker::{Handle, launch};
 use crate::pg::contain;
 use crate::pg::invalidation;
@@ -147,7 +147,7 @@ pub fn leave(documents: pg_sys::Oid) -> bool {
     let Some(control) = control::attach() else { return false };
     let key = key(documents);
     let is_taken = |place: &AtomicU64, held| place.compare_exchange(held, key, SeqCst, SeqCst).is_ok();
-    let is_gone = |held: u64| !sweep::exists((held >> 32) as u32, held as u32);
+    let is_gone = |held: u64| !gone::exists((held >> 32) as u32, held as u32);
     control.wanted.iter().any(|place| place.load(SeqCst) == key)
         || control.wanted.iter().any(|place| is_taken(place, 0))
         || control.wanted.iter().any(|place| {

@@ -15,7 +15,7 @@ use crate::capture::delta::{CapturedAs, Change, TableDelta};
 use crate::catalog::columns::{Column, Columns};
 use crate::image::control::Control;
 use crate::image::log::{discard, free, run_short, unlink};
-use crate::image::{chunks, quota};
+use crate::image::{chunks, grow};
 use crate::pg::compat::Locator;
 use crate::pg::contain::Unbroken;
 use cftrag_core::{Deleter, Edge, RowVersion, Stamp};
@@ -29,26 +29,26 @@ const SOURCE_WORDS: usize = 4 + 4 * Columns::ALL;
 
 /// Writes the table's entries to the log, if a load is running. On failure marks the log as lost; never raises.
 pub fn capture(control: &Control, index: usize, table: &mut TableDelta) {
-    let slot = &control.slots[index];
+    let (entry, slot) = (control.entry(index), control.slot(index));
     let load = slot.loading.load(SeqCst);
     if load == 0 {
         return;
     }
     if table.lost.is_some() {
-        slot.lose_log();
+        entry.lose_log();
     }
-    if slot.log_lost.load(SeqCst) == load {
+    if entry.log_lost.load(SeqCst) != 0 {
         return discard(control, index, load);
     }
     let Some(bytes) = encode(table, load) else { return };
-    let Some((token, base)) = bytes.as_ref().and_then(|bytes| quota::allocate(control, index, bytes.len())) else {
+    let Some((token, base)) = bytes.as_ref().and_then(|bytes| grow::allocate(control, index, bytes.len())) else {
         return run_short(control, index, load);
     };
     let bytes = bytes.unwrap_or_default();
     // SAFETY: a fresh allocation of that many bytes, 8-byte aligned, that no other process knows yet.
     unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), base.as_ptr(), bytes.len()) };
     let linked = slot.write(|_| {
-        let open = slot.loading.load(SeqCst) == load && slot.log_lost.load(SeqCst) != load;
+        let open = slot.loading.load(SeqCst) == load && entry.log_lost.load(SeqCst) == 0;
         if open {
             slot.log_bytes.fetch_add(bytes.len() as u64, SeqCst);
             // SAFETY: the segment begins with its next pointer.
@@ -128,7 +128,7 @@ pub struct Segment {
 
 /// Takes the log, oldest segment first, and frees its shared memory. Only the builder calls it. May raise.
 pub fn take(control: &Control, index: usize) -> Vec<Segment> {
-    let slot = &control.slots[index];
+    let slot = control.slot(index);
     let _unbroken = Unbroken::enter();
     let token = slot.write(|_| unlink(slot));
     let mut segments = Vec::new();

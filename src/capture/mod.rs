@@ -6,6 +6,7 @@
 
 pub mod apply;
 pub mod delta;
+pub mod dropped;
 pub mod flush;
 pub mod linked;
 pub mod log_record;

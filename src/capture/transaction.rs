@@ -9,7 +9,7 @@
 
 use crate::capture::delta::{CAP_BYTES, CapturedAs, Change, NameLengths, TOP, TableDelta};
 use crate::capture::flush::Flushed;
-use crate::capture::{flush, linked, marked};
+use crate::capture::{dropped, flush, linked, marked};
 use crate::catalog::columns::Columns;
 use crate::catalog::registration_cache;
 use crate::error::Damage;
@@ -135,6 +135,7 @@ fn flush_all() {
         }
     }
     linked::before_commit();
+    dropped::before_commit();
 }
 
 /// At COMMIT nothing should remain. Entries that are still there (the flush of a late trigger failed) make the image
@@ -143,9 +144,9 @@ fn finish() {
     DELTA.with_borrow_mut(|tables| {
         if let Some(control) = control::control() {
             for table in tables.iter().filter(|t| !t.is_empty()) {
-                if let Some((_, slot)) = control.find(table.oid) {
-                    slot.lose_log();
-                    slot.spoil(Damage::Lost);
+                if let Some(index) = control.find_entry(table.oid) {
+                    control.entry(index).lose_log();
+                    control.entry(index).spoil(Damage::Lost);
                 }
             }
         }
@@ -161,6 +162,7 @@ fn reset() {
     registration_cache::forget();
     marked::forget();
     linked::forget();
+    dropped::forget();
     DELTA.with_borrow_mut(Vec::clear);
 }
 

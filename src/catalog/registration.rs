@@ -16,6 +16,12 @@
 //!   cftrag_aliases   constraint trigger, FROM the edges table, WHEN (false):  cft_alias_of('name', 'entity')
 //!   cftrag_labels    constraint trigger, FROM the edges table, WHEN (false):  cft_label_of('name', 'entity')
 //!
+//! A table whose image makes no room for others has a trigger that never fires:
+//!
+//!   cftrag_keep      WHEN (false):  cft_keep()
+//!
+//! Its function is executed by who may keep images: PostgreSQL asks for that when the trigger is created.
+//!
 //! A table with preferred labels or other names has these as further arguments of all three triggers.
 
 #![expect(unsafe_code, reason = "reads system catalogs")]
@@ -102,6 +108,11 @@ impl Functions {
     /// The function of the triggers that mark tables of documents that are linked to the entities they mention.
     pub fn links(self) -> pg_sys::Oid {
         self.of_name(c"cft_links")
+    }
+
+    /// The function of the triggers that mark tables whose images are kept.
+    pub fn keep(self) -> pg_sys::Oid {
+        self.of_name(c"cft_keep")
     }
 
     /// The functions of the triggers that mark tables of aliases, and of labels.
@@ -213,8 +224,14 @@ pub fn read_placed(
 
 /// The table's triggers that belong to its registration, as of now.
 pub fn triggers(table: pg_sys::Oid, functions: Functions) -> Vec<pg_sys::Oid> {
-    let ours = [functions.capture, functions.capture_truncate];
+    let ours = [functions.capture, functions.capture_truncate, functions.keep()];
     triggers_of(table, |form| ours.contains(&form.tgfoid) || functions.names_of().contains(&form.tgfoid))
+}
+
+/// The triggers which say that the table's image is kept, as of now.
+pub fn keeps(table: pg_sys::Oid, functions: Functions) -> Vec<pg_sys::Oid> {
+    let keep = functions.keep();
+    triggers_of(table, |form| form.tgfoid == keep && keep != pg_sys::InvalidOid)
 }
 
 /// The table's triggers for which `is` is true, as of now.

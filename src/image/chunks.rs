@@ -1,36 +1,50 @@
-//! Chunks of images: allocated from one DSA area, mapped into this process, freed. See slot.rs for the locks.
+//! Chunks of images: allocated from the area (area.rs), mapped into this process, freed. See slot.rs for the locks.
 //!
-//! dsa_* calls raise, allocate, map and take locks, whatever flags they get, so every call here is outside the image's
-//! lock and contained (pg/contain.rs). The image's owner words hold each chunk's dsa_pointer, a `Memory` its address in
+//! What the area does may raise, so every call is outside the image's lock and contained (pg/contain.rs). The image's owner words hold each chunk's token, a `Memory` its address in
 //! this process.
 
 #![expect(unsafe_code, reason = "dynamic shared memory")]
 
 use crate::error::Damage;
-use crate::guc;
-use crate::image::control::Control;
+use crate::image::control::{Control, Entry};
+
 use crate::image::slot::{Header, Slot, State};
 use crate::pg::contain;
 use crate::pg::contain::Unbroken;
 use crate::pg::lwlock::{EXCLUSIVE, SHARED};
 use cftrag_core::{Image, MAX_CHUNKS, Memory, chunk_bytes};
-use pgrx::pg_sys;
-use std::cell::{Cell, RefCell};
-use std::ptr::NonNull;
+use std::cell::RefCell;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// Owner words 0 .. MAX_CHUNKS hold the dsa_pointer of each chunk; after them come the xids that were running at the
+/// Owner words 0 .. MAX_CHUNKS hold the token of each chunk; after them come the xids that were running at the
 /// build snapshot.
 pub const RUNNING_WORDS: usize = MAX_CHUNKS;
 
 const _: () = assert!(RUNNING_WORDS + 1024 <= cftrag_core::OWNER_WORDS);
 
 thread_local! {
-    static AREA: Cell<*mut pg_sys::dsa_area> = const { Cell::new(std::ptr::null_mut()) };
-    /// The generation and the chunks of each slot's image that are mapped here, by slot number.
-    pub static MAPPED: RefCell<Vec<Mapped>> = const { RefCell::new(Vec::new()) };
+    /// The chunks of the images that are mapped here.
+    pub static MAPPED: RefCell<AllMapped> = const { RefCell::new(AllMapped(Vec::new())) };
 }
 
+/// By the number of an image's slot.
+pub struct AllMapped(Vec<Option<Box<Mapped>>>);
+
+impl AllMapped {
+    /// What is mapped of a slot's image, if anything ever was.
+    pub fn of(&mut self, index: usize) -> Option<&mut Mapped> {
+        self.0.get_mut(index)?.as_deref_mut()
+    }
+
+    fn of_or_new(&mut self, index: usize) -> &mut Mapped {
+        if self.0.len() <= index {
+            self.0.resize_with(index + 1, || None); // bounded: 8 bytes for each entry of the directory
+        }
+        self.0[index].get_or_insert_default()
+    }
+}
+
+/// The generation of an image, and its chunks that are mapped here.
 #[derive(Default)]
 pub struct Mapped {
     pub generation: u64,
@@ -44,137 +58,16 @@ impl Mapped {
     }
 }
 
-/// The area of all images, in this process; created when first needed. Raises when memory is short, so contain it.
-pub fn area(control: &Control) -> *mut pg_sys::dsa_area {
-    let known = AREA.get();
-    if !known.is_null() {
-        return known;
-    }
-    // SAFETY: the area's own memory must outlive the transaction, so it is in TopMemoryContext; pinned, so that
-    // segments stay mapped and the area survives its creator. If an ERROR leaves Control.lock held, the containing
-    // subtransaction releases it.
-    unsafe {
-        let context = pg_sys::MemoryContextSwitchTo(pg_sys::TopMemoryContext);
-        control.lock.acquire(EXCLUSIVE);
-        crate::pg::inject::fails();
-        let handle = control.area.load(SeqCst);
-        let area = if handle == 0 {
-            let area = create(control);
-            pg_sys::dsa_pin(area);
-            control.area.store(pg_sys::dsa_get_handle(area), SeqCst);
-            area
-        } else {
-            pg_sys::dsa_attach(handle)
-        };
-        pg_sys::dsa_pin_mapping(area);
-        control.lock.release();
-        pg_sys::MemoryContextSwitchTo(context);
-        AREA.set(area);
-        area
-    }
-}
-
-/// # Safety
-/// In TopMemoryContext, under Control.lock.
-unsafe fn create(control: &Control) -> *mut pg_sys::dsa_area {
-    let tranche = control.tranche();
-    // SAFETY: the caller's promise.
-    unsafe {
-        #[cfg(any(feature = "pg15", feature = "pg16"))]
-        return pg_sys::dsa_create(tranche);
-        // DSA_DEFAULT_INIT_SEGMENT_SIZE, which is a macro.
-        #[cfg(not(any(feature = "pg15", feature = "pg16")))]
-        return pg_sys::dsa_create_ext(tranche, 1 << 20, largest_segment());
-    }
-}
-
-/// Size limit of a segment. The kernel clears a new one, half a millisecond a MB, while a writer waits. But a server
-/// has only a few hundred segments in all: with this limit, ours are about 64.
-#[cfg(not(any(feature = "pg15", feature = "pg16")))]
-fn largest_segment() -> usize {
-    (guc::MEMORY_LIMIT.get() as usize * 1024 / 64).max(16 << 20)
-}
-
-/// What ran out.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Shortage {
-    /// cftrag.memory_limit, or the owner's share of it.
-    Limit,
-    /// The system's dynamic shared memory.
-    System,
-}
-
-thread_local! {
-    /// Why the last allocation of this process failed, if it did.
-    pub static SHORTAGE: Cell<Shortage> = const { Cell::new(Shortage::Limit) };
-}
-
-/// Allocates a chunk; returns its dsa_pointer and its address here. None if cftrag.memory_limit or the system's memory
-/// is exhausted.
-pub fn allocate(control: &Control, bytes: usize) -> Option<(u64, NonNull<u8>)> {
-    let limit = guc::MEMORY_LIMIT.get() as u64 * 1024;
-    let _unbroken = Unbroken::enter();
-    let noted = Noted::of(control, bytes);
-    SHORTAGE.set(if noted.all > limit { Shortage::Limit } else { Shortage::System });
-    if noted.all > limit {
-        return None;
-    }
-    let flags = (pg_sys::DSA_ALLOC_HUGE | pg_sys::DSA_ALLOC_NO_OOM) as i32;
-    let chunk = contain::attempt(|| {
-        let area = area(control);
-        if crate::pg::inject::fails() {
-            return None;
-        }
-        // SAFETY: pinned area; a pointer just allocated has an address.
-        unsafe {
-            let token = control.allocating.with(SHARED, || pg_sys::dsa_allocate_extended(area, bytes, flags));
-            (token != 0).then(|| (token, pg_sys::dsa_get_address(area, token)))
-        }
-    });
-    let chunk = chunk.flatten().and_then(|(token, address)| Some((token, NonNull::new(address.cast::<u8>())?)))?;
-    noted.keep();
-    Some(chunk)
-}
-
-/// Bytes counted as used before they are allocated. Drop takes them back on every way out, also when an ERROR passes
-/// the caller within another attempt (pg/contain.rs): a FATAL waits (`Unbroken`), and after a crash the control block
-/// is created anew.
-struct Noted<'c> {
-    control: &'c Control,
-    bytes: u64,
-    /// memory_used, these bytes included.
-    all: u64,
-}
-
-impl<'c> Noted<'c> {
-    fn of(control: &'c Control, bytes: usize) -> Self {
-        let bytes = bytes as u64;
-        Self { control, bytes, all: control.memory_used.fetch_add(bytes, SeqCst) + bytes }
-    }
-
-    /// The bytes are now in use.
-    fn keep(self) {
-        std::mem::forget(self);
-    }
-}
-
-impl Drop for Noted<'_> {
-    fn drop(&mut self) {
-        self.control.memory_used.fetch_sub(self.bytes, SeqCst);
-    }
-}
-
 /// Frees chunks 0.. of an image that no process can find any more, or that was never published.
 fn free(control: &Control, slot: &Slot, tokens: &[u64]) {
     let _unbroken = Unbroken::enter();
     contain::attempt(|| {
-        let area = area(control);
         // A process that is mapping this image's chunks now holds `map` shared, and has checked the generation under
         // it.
         slot.map.with(EXCLUSIVE, || {
             for (i, token) in tokens.iter().enumerate() {
                 // SAFETY: allocated from this area, freed once: the image that held it is unreachable.
-                unsafe { pg_sys::dsa_free(area, *token) };
+                unsafe { control.free_memory(*token, chunk_bytes(i)) };
                 control.memory_used.fetch_sub(chunk_bytes(i) as u64, SeqCst);
             }
         });
@@ -195,21 +88,21 @@ pub enum Unusable {
 enum Step<R> {
     Done(R),
     Unusable(Unusable),
-    /// Chunks that this process must map first: their generation and dsa_pointers.
+    /// Chunks that this process must map first: their generation and tokens.
     Map(u64, Vec<u64>),
-    /// Chunk 0 must be mapped first: its generation and dsa_pointer.
+    /// Chunk 0 must be mapped first: its generation and token.
     MapRoot(u64, u64),
 }
 
 /// Runs `f` with the image, all of whose chunks are mapped, under the shared lock.
 pub fn read<R>(control: &Control, index: usize, f: impl FnOnce(&Header, Image<'_>) -> R) -> Result<R, Unusable> {
-    let slot = &control.slots[index];
+    let slot = control.slot(index);
     locked(control, index, f, |inner| slot.read(|header| inner(header)))
 }
 
 /// Runs `f` with the image under the exclusive lock.
 pub fn write<R>(control: &Control, index: usize, f: impl FnOnce(&Header, Image<'_>) -> R) -> Result<R, Unusable> {
-    let slot = &control.slots[index];
+    let slot = control.slot(index);
     locked(control, index, f, |inner| slot.write(|header| inner(header)))
 }
 
@@ -230,13 +123,13 @@ fn at_once<R>(
     f: impl FnOnce(&Header, Image<'_>) -> R,
     lock: impl FnOnce(&Slot, &mut dyn FnMut(&Header) -> Option<R>) -> Option<R>,
 ) -> Option<R> {
-    let slot = &control.slots[index];
+    let (entry, slot) = (control.entry(index), control.slot(index));
     let mut f = Some(f);
-    MAPPED.with_borrow(|mapped| {
-        let mapped = mapped.get(index).filter(|mapped| mapped.memory.mapped() > 0)?;
+    MAPPED.with_borrow_mut(|mapped| {
+        let mapped = mapped.of(index).filter(|mapped| mapped.memory.mapped() > 0)?;
         lock(slot, &mut |header| {
             let mine = header.state == State::Ready && mapped.generation == slot.generation.load(SeqCst);
-            if !mine || slot.spoiled.load(SeqCst) != 0 {
+            if !mine || entry.spoiled.load(SeqCst) != 0 {
                 return None;
             }
             let image = Image::open(&mapped.memory).ok()?;
@@ -254,16 +147,13 @@ fn locked<R>(
     f: impl FnOnce(&Header, Image<'_>) -> R,
     mut lock: impl FnMut(Inner<'_, R>) -> Step<R>,
 ) -> Result<R, Unusable> {
-    let slot = &control.slots[index];
+    let (entry, slot) = (control.entry(index), control.slot(index));
     let mut f = Some(f);
     MAPPED.with_borrow_mut(|all| {
-        if all.len() <= index {
-            all.resize_with(index + 1, Mapped::default);
-        }
+        let mapped = all.of_or_new(index);
         loop {
-            let mapped = &mut all[index];
             let outcome = lock(&mut |header| {
-                if slot.spoiled.load(SeqCst) != 0 {
+                if entry.spoiled.load(SeqCst) != 0 {
                     return Step::Unusable(Unusable::Incomplete);
                 }
                 if header.state == State::Empty {
@@ -273,13 +163,13 @@ fn locked<R>(
                 if mapped.generation != generation || mapped.memory.mapped() == 0 {
                     return Step::MapRoot(generation, header.root);
                 }
-                let Ok(image) = Image::open(&mapped.memory) else { return torn(slot) };
+                let Ok(image) = Image::open(&mapped.memory) else { return torn(entry) };
                 let (have, all) = (mapped.memory.mapped(), image.chunks());
                 if have < all {
                     return Step::Map(generation, (have..all).map(|i| image.owner_get(i)).collect());
                 }
                 if image.mutating() {
-                    return torn(slot);
+                    return torn(entry);
                 }
                 match f.take() {
                     Some(f) => Step::Done(f(header, image)),
@@ -295,7 +185,6 @@ fn locked<R>(
                 }
                 Step::Map(generation, tokens) => (generation, tokens),
             };
-            let mapped = &mut all[index];
             mapped.generation = generation;
             if !map(control, slot, &tokens, mapped) {
                 mapped.forget();
@@ -307,8 +196,8 @@ fn locked<R>(
     })
 }
 
-fn torn<R>(slot: &Slot) -> Step<R> {
-    slot.spoil(Damage::Torn);
+fn torn<R>(entry: &Entry) -> Step<R> {
+    entry.spoil(Damage::Torn);
     Step::Unusable(Unusable::Incomplete)
 }
 
@@ -316,20 +205,17 @@ fn torn<R>(slot: &Slot) -> Step<R> {
 pub fn map(control: &Control, slot: &Slot, tokens: &[u64], mapped: &mut Mapped) -> bool {
     let generation = mapped.generation;
     let addresses = contain::attempt(|| {
-        let area = area(control);
         slot.map.with(SHARED, || {
-            crate::pg::inject::fails();
             if slot.generation.load(SeqCst) != generation {
                 return None;
             }
-            // SAFETY: the generation is current and `map` is held, so no process frees these chunks now.
-            Some(tokens.iter().map(|token| unsafe { pg_sys::dsa_get_address(area, *token) }).collect::<Vec<_>>())
+            // The generation is current and `map` is held, so no process frees these chunks now.
+            tokens.iter().map(|token| control.memory(*token)).collect::<Option<Vec<_>>>() // bounded: chunks of an image
         })
     });
     let Some(Some(addresses)) = addresses else { return false };
-    for address in addresses {
-        let Some(base) = NonNull::new(address.cast::<u8>()) else { return false };
-        // SAFETY: a chunk of its number's size, page aligned (DSA gives large objects whole pages), pinned; it stays
+    for base in addresses {
+        // SAFETY: a chunk of its number's size, page aligned, pinned; it stays
         // mapped while this generation lives, and a memory of another generation is cleared before use.
         if !unsafe { mapped.memory.map(base) } {
             return false;
@@ -343,7 +229,7 @@ pub fn release(control: &Control, token: u64, bytes: usize) {
     let _unbroken = Unbroken::enter();
     contain::attempt(|| {
         // SAFETY: allocated from this area and known to no other process.
-        unsafe { pg_sys::dsa_free(area(control), token) };
+        unsafe { control.free_memory(token, bytes) };
         control.memory_used.fetch_sub(bytes as u64, SeqCst);
     });
 }
@@ -356,7 +242,7 @@ pub fn drop_image(control: &Control, index: usize) {
 /// Puts another image (or none) into the slot if `ready`, called under the lock, agrees, and frees the old one. Returns
 /// false if `ready` did not agree, or if the old image's chunks cannot be mapped now.
 pub fn swap_image(control: &Control, index: usize, new: Option<Header>, ready: impl FnOnce() -> bool) -> bool {
-    let slot = &control.slots[index];
+    let (entry, slot) = (control.entry(index), control.slot(index));
     // Free an incomplete image too: ignore the mark, which must not be cleared while processes can find the image.
     let old = slot.read(|header| (header.state == State::Ready).then_some((header.root, slot.generation.load(SeqCst))));
     let mut mapped = Mapped::default();
@@ -374,10 +260,10 @@ pub fn swap_image(control: &Control, index: usize, new: Option<Header>, ready: i
     }
     let replaced = slot.write(|header| {
         // Cleared before `ready` looks at the log: a commit that lost a change marks the log, then the image
-        // (Slot::lose_log).
-        let spoiled = if new.is_some() { slot.spoiled.swap(0, SeqCst) } else { 0 };
+        // (Entry::lose_log).
+        let spoiled = if new.is_some() { entry.spoiled.swap(0, SeqCst) } else { 0 };
         if !ready() {
-            let _ = slot.spoiled.compare_exchange(0, spoiled, SeqCst, SeqCst);
+            let _ = entry.spoiled.compare_exchange(0, spoiled, SeqCst, SeqCst);
             return false;
         }
         let same = old.is_some_and(|(_, generation)| slot.generation.load(SeqCst) == generation);
@@ -390,7 +276,11 @@ pub fn swap_image(control: &Control, index: usize, new: Option<Header>, ready: i
                 *header = new;
                 slot.loading.store(0, SeqCst);
             }
-            None if same => header.state = State::Empty,
+            None if same => {
+                header.state = State::Empty;
+                // An image for which memory ran out is built again when there is some.
+                let _ = entry.spoiled.compare_exchange(Damage::Memory as u8, 0, SeqCst, SeqCst);
+            }
             None => return false,
         }
         // Dropping an image leaves build_bytes counted, which belong to one still being built.
@@ -403,11 +293,4 @@ pub fn swap_image(control: &Control, index: usize, new: Option<Header>, ready: i
         free(control, slot, &tokens);
     }
     replaced
-}
-
-/// The address of an allocation in this process. May raise.
-pub fn address(control: &Control, token: u64) -> *mut u8 {
-    crate::pg::inject::fails();
-    // SAFETY: an allocation of this area that no process frees meanwhile.
-    unsafe { pg_sys::dsa_get_address(area(control), token).cast() }
 }

@@ -1,11 +1,11 @@
 //! The control block: shared memory with one name and one size for all versions of this library.
 //!
 //!   +0   magic, layout, disabled      always in this place: a backend with another layout only sets `disabled`
-//!   +..  lock, area, memory_used      the directory of slots, the DSA area of all images, bytes of all chunks and logs
+//!   +..  memory_used, area            bytes of all chunks and logs, the memory of all images and slots (area.rs)
 //!   +..  put_off                      whether tables were put off at server start
 //!   +..  wanted                       documents whose links wait for a worker (capture/linked.rs)
-//!   +..  placeless                    calls about tables that found no slot, by reason
-//!   +..  slots[SLOTS]                 one per table that was asked about (slot.rs)
+//!   +..  workers                      the slots whose images background workers build (builds/worker_limit.rs)
+//!   +..  directory                    an entry for each table that was asked about (directory.rs)
 //!
 //! With shared_preload_libraries, it comes from the shared memory hooks, so every process has it from its start.
 //! Otherwise it comes from the DSM registry at first use, on PostgreSQL 17 and later; 15 and 16 then have none, a
@@ -13,25 +13,75 @@
 
 #![expect(unsafe_code, reason = "shared memory")]
 
-use crate::image::slot::Slot;
-use crate::pg::lwlock::{EXCLUSIVE, Lock};
+use crate::pg::lwlock::{Apart, EXCLUSIVE, Lock};
 use pgrx::pg_sys;
-use std::cell::Cell;
-use std::sync::atomic::Ordering::{Relaxed, SeqCst};
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering};
 
 const MAGIC: u64 = 0x6366_7472_6167_0001; // "cftrag"
 
 /// Changes whenever the layout of Control, Slot or the core does. A release that changes one of them bumps this number;
 /// docs/design.md has the list.
-const LAYOUT: u32 = 0x0009_0000 + cftrag_core::LAYOUT;
-
-/// Tables that can have an image at a time, in all databases. For other tables the reference query answers (reason
-/// ref_no_memory).
-pub const SLOTS: usize = 256;
+const LAYOUT: u32 = 0x000A_0000 + cftrag_core::LAYOUT;
 
 /// The size that all versions ask for: the DSM registry refuses another size for the same name.
 const CONTROL_BYTES: usize = 1 << 20;
+
+/// A server has only a few hundred segments in all.
+pub const SEGMENTS: usize = 512;
+
+pub const GRANULES: usize = 1024;
+
+#[repr(C)]
+pub struct Segment {
+    pub handle: AtomicU32,
+    pub granules: AtomicU32,
+    pub used: [AtomicU64; GRANULES / 64],
+}
+
+/// Guarded by Control.allocating.
+#[repr(C)]
+pub struct Area {
+    pub count: AtomicU32,
+    pub segments: [Segment; SEGMENTS],
+}
+
+/// Tables of all databases that have an entry at a time: as many as a `next` can name.
+pub const MOST: usize = u16::MAX as usize;
+
+/// Slots that are allocated at once.
+pub const BLOCK: usize = 64;
+
+pub const BLOCKS: usize = MOST.div_ceil(BLOCK);
+
+/// Chains of entries.
+pub const HEADS: usize = 1 << 14;
+
+/// What is known about a table, wherever its slot is.
+#[repr(C)]
+pub struct Entry {
+    pub database: AtomicU32,
+    /// 0: the entry is free.
+    pub table: AtomicU32,
+    /// The next entry of the chain, or of the free ones, plus 1.
+    pub next: AtomicU16,
+    /// Not 0: the image lost a change (a Damage); set without a lock, cleared by a build.
+    pub spoiled: AtomicU8,
+    /// Not 0: the log of a running load lost a change; cleared when a load begins.
+    pub log_lost: AtomicU8,
+}
+
+#[repr(C)]
+pub struct Directory {
+    /// The token of each block of slots; 0: not allocated.
+    pub blocks: [AtomicU64; BLOCKS],
+    /// The first entry of each chain, plus 1.
+    pub heads: [AtomicU16; HEADS],
+    /// The first free entry, plus 1.
+    pub free: AtomicU32,
+    /// Entries that were ever taken: those behind it are free, too.
+    pub taken: AtomicU32,
+    pub entries: [Entry; MOST],
+}
 
 #[repr(C)]
 pub struct Control {
@@ -39,24 +89,23 @@ pub struct Control {
     layout: AtomicU32,
     disabled: AtomicU32,
     tranche: AtomicU32,
-    /// dsa_handle of the area of all images, 0 before the first build.
-    pub area: AtomicU32,
     /// Bytes of all chunks of all images, and of all logs.
     pub memory_used: AtomicU64,
     /// Not 0 if tables of the database just built were put off at server start because they had writers
     /// (builds/launcher.rs).
     pub put_off: AtomicU32,
-    /// When a process last looked for slots of what is gone (sweep.rs `make_room`), a TimestampTz.
-    pub swept_at: AtomicI64,
     /// Documents (database, table) whose links are to be looked at by a worker; 0 is a free place.
     pub wanted: [AtomicU64; 1024],
-    /// What [`Slot::reasons`] counts, of all tables of all databases that found no slot.
-    pub placeless: [AtomicU64; 32],
-    /// Shared by who allocates, exclusive while the area is trimmed (trim.rs).
-    pub allocating: Lock,
-    /// Guards the directory (which slot is which table's) and the creation of the area.
-    pub lock: Lock,
-    pub slots: [Slot; SLOTS],
+    /// The number of a slot, plus 1, whose image a background worker builds; 0 is a free place.
+    pub workers: [AtomicU32; 64],
+    /// The next entry that a build looks at (gone.rs).
+    pub looked_at: AtomicU32,
+    pub area: Area,
+    /// Guards the area.
+    pub allocating: Apart<Lock>,
+    /// Guards the directory (which entry is which table's) and the places of workers.
+    pub lock: Apart<Lock>,
+    pub directory: Directory,
 }
 
 const _: () = assert!(size_of::<Control>() <= CONTROL_BYTES);
@@ -83,11 +132,6 @@ unsafe extern "C-unwind" fn init(block: *mut std::ffi::c_void) {
         (*control).tranche.store(tranche as u32, Ordering::Relaxed);
         (*control).lock.init(tranche);
         (*control).allocating.init(tranche);
-        for slot in &(*control).slots {
-            for lock in slot.locks() {
-                lock.init(tranche);
-            }
-        }
         (*control).layout.store(LAYOUT, Ordering::Relaxed);
         (*control).magic.store(MAGIC, Ordering::Release);
     }
@@ -202,40 +246,4 @@ mod hooks {
 
     /// AddinShmemInitLock in storage/lmgr/lwlocknames.txt.
     const ADDIN_SHMEM_INIT_LOCK: usize = 21;
-}
-
-thread_local! {
-    /// The slot last used, tried first.
-    pub static LAST: Cell<usize> = const { Cell::new(0) };
-}
-
-impl Control {
-    /// The table's slot, if it has one.
-    pub fn find(&self, table: pg_sys::Oid) -> Option<(usize, &Slot)> {
-        let last = LAST.get();
-        if self.slots[last].is_of(table) {
-            return Some((last, &self.slots[last]));
-        }
-        let found = self.slots.iter().enumerate().find(|(_, slot)| slot.is_of(table));
-        if let Some((i, _)) = found {
-            LAST.set(i);
-        }
-        found
-    }
-
-    /// Takes a free slot for the table, if one is free and the table has none.
-    pub fn take(&self, table: pg_sys::Oid) {
-        let owner = crate::image::slot::owner_of(table);
-        self.lock.with(EXCLUSIVE, || {
-            if self.slots.iter().any(|slot| slot.is_of(table)) {
-                return;
-            }
-            if let Some(slot) = self.slots.iter().find(|slot| slot.table.load(Relaxed) == 0) {
-                // SAFETY: reads a backend variable.
-                slot.database.store(u32::from(unsafe { pg_sys::MyDatabaseId }), Relaxed);
-                slot.owner.store(owner, Relaxed);
-                slot.table.store(u32::from(table), SeqCst);
-            }
-        });
-    }
 }

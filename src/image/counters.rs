@@ -1,8 +1,8 @@
-//! How often each reason sent a call to the reference query: counted in the table's slot; for all tables that find none,
-//! together; without shared memory, in this process.
+//! How often each reason sent a call to the reference query: counted in the table's slot; without shared memory, in this
+//! process.
 
+use crate::image::control;
 use crate::image::reason::Reason;
-use crate::image::{control, directory};
 use pgrx::pg_sys;
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -19,8 +19,9 @@ pub fn count(table: pg_sys::Oid, reason: Reason) {
     let Some(control) = control::control() else {
         return LOCAL.with_borrow_mut(|local| local.entry(u32::from(table)).or_default()[reason as usize] += 1);
     };
-    let counts = directory::find_or_take(control, table, false).map_or(&control.placeless, |(_, slot)| &slot.reasons);
-    counts[reason as usize].fetch_add(1, Relaxed);
+    if let Some((_, slot)) = control.find_or_take(table) {
+        slot.reasons[reason as usize].fetch_add(1, Relaxed);
+    }
 }
 
 /// The counts of one table.
@@ -31,21 +32,13 @@ pub fn reasons(table: pg_sys::Oid) -> [u64; ROOM] {
     control.find(table).map_or([0; ROOM], |(_, slot)| loaded(&slot.reasons))
 }
 
-/// The counts of all tables of all databases that found no slot.
-pub fn placeless() -> [u64; ROOM] {
-    control::control().map_or([0; ROOM], |control| loaded(&control.placeless))
-}
-
 fn loaded(counts: &[AtomicU64; ROOM]) -> [u64; ROOM] {
     std::array::from_fn(|reason| counts[reason].load(Relaxed))
 }
 
-/// Sets every counter of this database's tables to zero, and those of tables without a slot.
+/// Sets every counter of this database's tables to zero.
 pub fn reset() {
     LOCAL.with_borrow_mut(HashMap::clear);
     let Some(control) = control::control() else { return };
-    control.placeless.iter().for_each(|count| count.store(0, Relaxed));
-    for slot in control.slots.iter().filter(|slot| slot.is_here()) {
-        slot.reset_counters();
-    }
+    control.slots().filter(|(_, entry, _)| entry.is_here()).for_each(|(_, _, slot)| slot.reset_counters());
 }

@@ -40,7 +40,7 @@ thread_local! {
 unsafe extern "C-unwind" fn show_lost() -> *const c_char {
     let lost = control::attach().map_or(0, |control| {
         let of = |index| chunks::read(control, index, |_, image| (0..image.chunks()).map(chunk_bytes).sum::<usize>());
-        let images: usize = (0..control.slots.len()).map(|index| of(index).unwrap_or(0)).sum();
+        let images: usize = control.slots().map(|(index, ..)| of(index).unwrap_or(0)).sum();
         control.memory_used.load(SeqCst) as i64 - images as i64
     });
     SHOWN.with_borrow_mut(|shown| {

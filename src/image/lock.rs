@@ -16,7 +16,7 @@
 #![expect(unsafe_code, reason = "what the lock guards")]
 
 use crate::pg::compat;
-use crate::pg::lwlock::{EXCLUSIVE, Lock, SHARED};
+use crate::pg::lwlock::{Apart, EXCLUSIVE, Lock, SHARED};
 use cftrag_core::Counters;
 use pgrx::pg_sys;
 use std::cell::{Cell, UnsafeCell};
@@ -57,7 +57,7 @@ struct Part {
 #[repr(C)]
 pub struct ImageLock<T> {
     /// Held by the writer whose turn it is; readers pass it to let an insisting writer go first.
-    gate: Lock,
+    gate: Apart<Lock>,
     parts: [Part; PARTS],
     /// A writer insists: new readers queue at the gate.
     insists: AtomicU32,
@@ -107,7 +107,7 @@ fn nap() {
 
 impl<T> ImageLock<T> {
     pub fn locks(&self) -> impl Iterator<Item = &Lock> {
-        std::iter::once(&self.gate).chain(self.parts.iter().map(|p| &p.lock))
+        std::iter::once(&*self.gate).chain(self.parts.iter().map(|p| &p.lock))
     }
 
     /// Runs `f` with the guarded value, which cannot change while `f` runs. Other readers may run at the same time.

@@ -15,15 +15,14 @@ use std::sync::atomic::Ordering::SeqCst;
 
 /// Ends a load for want of memory: frees its log, which has become useless. The builder notices.
 pub fn run_short(control: &Control, index: usize, load: u64) {
-    let slot = &control.slots[index];
-    slot.log_short.store(load, SeqCst);
-    slot.log_lost.store(load, SeqCst);
+    control.slot(index).log_short.store(load, SeqCst);
+    control.entry(index).lose_log();
     discard(control, index, load);
 }
 
 /// Frees the log of a load that has lost a change. The first process that notices calls it.
 pub fn discard(control: &Control, index: usize, load: u64) {
-    let slot = &control.slots[index];
+    let slot = control.slot(index);
     if slot.log.load(SeqCst) == 0 {
         return;
     }
@@ -41,7 +40,7 @@ pub fn unlink(slot: &Slot) -> u64 {
 /// Passes each segment of an unlinked log to `each`, newest first, and frees it. May raise.
 pub fn free(control: &Control, mut token: u64, mut each: impl FnMut(&[u8])) {
     while token != 0 {
-        let base = chunks::address(control, token).cast::<u64>();
+        let Some(base) = control.memory(token).map(|base| base.as_ptr().cast::<u64>()) else { return };
         // SAFETY: capture() filled and linked the segment; once it is out of the log, no other process reads or frees
         // it.
         let (next, bytes) = unsafe {

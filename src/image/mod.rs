@@ -5,17 +5,18 @@
 //! table of locks is at the head of slot.rs. Under an image lock nothing raises, allocates from PostgreSQL, or calls
 //! back.
 
+pub mod area;
 pub mod chunks;
 pub mod control;
 pub mod counters;
 pub mod directory;
+pub mod evict;
+pub mod gone;
+pub mod grow;
 #[cfg(feature = "inject")]
 pub mod inject;
 pub mod lock;
 pub mod log;
-pub mod quota;
 pub mod reason;
 pub mod settle;
 pub mod slot;
-pub mod sweep;
-pub mod trim;

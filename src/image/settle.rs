@@ -42,7 +42,7 @@ fn settle_by(
     budget: usize,
     write: impl Fn(&mut dyn FnMut(&Header, Image<'_>) -> Settled) -> Option<Settled>,
 ) -> Option<Damage> {
-    let slot: &Slot = &control.slots[index];
+    let slot: &Slot = control.slot(index);
     let versions = chunks::read(control, index, |_, image| image.stats().versions).unwrap_or(0) as usize;
     let mut left = budget.min(2 * versions);
     if left == 0 {
@@ -68,7 +68,7 @@ fn settle_by(
     // settled anything.
     for _ in 0..2 * left.div_ceil(SETTLE_SLICE) {
         let now = left.min(SETTLE_SLICE);
-        if now == 0 || slot.spoiled.load(Relaxed) != 0 || interrupt::interrupted() {
+        if now == 0 || control.entry(index).spoiled.load(Relaxed) != 0 || interrupt::interrupted() {
             break;
         }
         let settled = write(&mut |_, image| {

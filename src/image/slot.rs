@@ -1,13 +1,13 @@
-//! A slot: what shared memory holds about one table, and the locks of its image.
+//! A slot: what shared memory holds about one table besides its entry (directory.rs), and the locks of its image.
 //!
 //! field                                     | lock                      | mode
 //! ------------------------------------------|---------------------------|----------------------------------------------
-//! Control.area, Slot.database, .table       | Control.lock              | exclusive to change; read any time (atomics)
+//! Control.workers, the directory            | Control.lock              | exclusive to change; read any time (atomics)
 //! Slot.header, .log, .log_bytes, chunks     | Slot.image_lock (lock.rs) | write: alone; read: beside other readers
 //! temperature, version hints                | Slot.image_lock           | read, relaxed atomics (lossy is fine)
-//! dsa_get_address / dsa_free of chunks      | Slot.map                  | shared to map, exclusive to free
-//! Slot.worker                               | Control.lock              | exclusive to take a place; freed any time
-//! Slot.spoiled, counters, builder, settled  | none                      | atomics
+//! mapping and freeing chunks                | Slot.map                  | shared to map, exclusive to free
+//! Entry.spoiled, .log_lost                  | none                      | atomics
+//! Slot.builder, .used_at, counters, settled | none                      | atomics
 //! .image_bytes, .build_bytes, .place_wanted | none                      | atomics
 //!
 //! Order: Control.lock, image_lock (its gate, its parts 0 to 7), map; map is never taken under image_lock. Under
@@ -20,15 +20,14 @@
 use crate::catalog::columns::Columns;
 use crate::catalog::pg_trigger::TriggerKey;
 use crate::catalog::roles;
-use crate::error::Damage;
 use crate::image::lock::{ImageLock, Reads};
 use crate::pg::compat;
 use crate::pg::compat::Locator;
-use crate::pg::lwlock::Lock;
+use crate::pg::lwlock::{Apart, Lock};
 use cftrag_core::{Counters, Settled};
 use pgrx::pg_sys;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
-use std::sync::atomic::{AtomicI64, AtomicU32, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64};
 
 /// The phase (see PHASES) of a build under a SHARE lock.
 pub const LOCKED_SCAN: u32 = 5;
@@ -94,7 +93,7 @@ pub struct Header {
     pub snapshot_running: u32,
     /// Build snapshot's xmax, 64 bits.
     pub snapshot_xmax: u64,
-    /// dsa_pointer of chunk 0.
+    /// token of chunk 0.
     pub root: u64,
     pub built_at: i64,
     pub build_microseconds: u64,
@@ -106,13 +105,14 @@ pub struct Header {
 #[repr(C)]
 pub struct Slot {
     image_lock: ImageLock<Header>,
-    pub map: Lock,
-    pub database: AtomicU32,
-    pub table: AtomicU32,
-    /// The role that owned the table when the slot was taken, or its image built (quota.rs).
+    pub map: Apart<Lock>,
+    /// The role that owned the table when its image was last built: it has few workers at a time
+    /// (builds/worker_limit.rs).
     pub owner: AtomicU32,
-    /// Not 0: the image lost a change (a Damage); set without a lock, cleared by a build.
-    pub spoiled: AtomicU32,
+    /// When the image was last asked for, to about a second; a TimestampTz.
+    used_at: AtomicI64,
+    /// Whether the image may not make room for others (evict.rs).
+    pub kept: AtomicBool,
     /// Process id of the builder; 0: none; SWEEPER while the slot is being freed.
     pub builder: AtomicU32,
     /// Changes whenever the image does: chunks mapped under another generation are not this image's.
@@ -124,11 +124,9 @@ pub struct Slot {
     /// Not 0: an image is being loaded beside writers, and flushes write to its log (capture/log_record.rs). Each load
     /// has its own number.
     pub loading: AtomicU64,
-    /// The load whose log lost a change.
-    pub log_lost: AtomicU64,
     /// The load whose log ran out of memory.
     pub log_short: AtomicU64,
-    /// dsa_pointer of the log's newest segment, 0 if it is empty. Guarded by image_lock, as the header is.
+    /// token of the log's newest segment, 0 if it is empty. Guarded by image_lock, as the header is.
     pub log: AtomicU64,
     /// Bytes of all segments of the log.
     pub log_bytes: AtomicU64,
@@ -139,9 +137,6 @@ pub struct Slot {
     /// Process id of the worker that should end, if it only waits, because another build needs its place
     /// (builds/worker_limit.rs).
     pub place_wanted: AtomicU32,
-    /// Process id of the background worker that has a place (builds/worker_limit.rs); 0: none is building this table's
-    /// image.
-    pub worker: AtomicU32,
     pub progress: Progress,
     /// Readers start no worker for the table before this time (a TimestampTz).
     pub retry_at: AtomicI64,
@@ -226,6 +221,9 @@ const ROW_BYTES: u64 = 80;
 /// No process has this id; it marks a slot that is being swept.
 pub const SWEEPER: u32 = u32::MAX;
 
+/// Microseconds between two notes that an image is asked for.
+const TOUCH: i64 = 1_000_000;
+
 /// Microseconds for which no reader tries again after memory for an image ran out.
 const SHORT: i64 = 10_000_000;
 
@@ -235,7 +233,7 @@ const SHORT_BUILDS: i64 = 20;
 
 impl Slot {
     pub fn locks(&self) -> impl Iterator<Item = &Lock> {
-        std::iter::once(&self.map).chain(self.image_lock.locks())
+        std::iter::once(&*self.map).chain(self.image_lock.locks())
     }
 
     /// Counts a call that the image answered.
@@ -268,23 +266,6 @@ impl Slot {
         self.image_lock.write_if_free(f)
     }
 
-    /// Marks the log of a running load as lost, so that the load fails. Takes no lock and cannot fail. Called before
-    /// spoil(), so that a builder that is just publishing sees one mark or the other.
-    pub fn lose_log(&self) {
-        let load = self.loading.load(SeqCst);
-        if load != 0 {
-            self.log_lost.store(load, SeqCst);
-        }
-    }
-
-    /// Marks the image incomplete; the first reason stays. Takes no lock and cannot fail: callbacks of COMMIT may call
-    /// it.
-    pub fn spoil(&self, why: Damage) {
-        if self.spoiled.compare_exchange(0, why as u32, SeqCst, SeqCst).is_ok() && why == Damage::Memory {
-            self.put_off();
-        }
-    }
-
     /// Memory ran out: no reader tries again for a while.
     pub fn put_off(&self) {
         let wait = SHORT.max(self.took.load(Relaxed).saturating_mul(SHORT_BUILDS));
@@ -299,15 +280,24 @@ impl Slot {
         now >= self.short_until.load(SeqCst)
     }
 
-    /// Bytes charged to the table's owner (quota.rs).
+    /// Bytes of the image, of one that is being built, and of its log.
     pub fn held(&self) -> u64 {
-        self.image_bytes.load(SeqCst).max(self.build_bytes.load(SeqCst)) + self.log_bytes.load(SeqCst)
+        [&self.image_bytes, &self.build_bytes, &self.log_bytes].iter().map(|bytes| bytes.load(SeqCst)).sum()
     }
 
-    pub fn is_of(&self, table: pg_sys::Oid) -> bool {
+    /// Notes that the image is asked for (or built).
+    pub fn touch(&self) {
         // SAFETY: reads a backend variable.
-        let database = unsafe { pg_sys::MyDatabaseId };
-        self.table.load(Relaxed) == u32::from(table) && self.database.load(Relaxed) == u32::from(database)
+        let now = unsafe { pg_sys::GetCurrentStatementStartTimestamp() };
+        // Written now and then: all processes read this cache line.
+        if now - self.used_at.load(Relaxed) > TOUCH {
+            self.used_at.store(now, Relaxed);
+        }
+    }
+
+    /// When the image was last asked for, or built; a TimestampTz.
+    pub fn used_at(&self) -> i64 {
+        self.used_at.load(Relaxed)
     }
 }
 
@@ -323,12 +313,6 @@ impl Slot {
         p.phase.store(phase, SeqCst);
     }
 
-    /// Whether the slot belongs to a table of this database.
-    pub fn is_here(&self) -> bool {
-        // SAFETY: reads a backend variable.
-        self.table.load(Relaxed) != 0 && self.database.load(Relaxed) == u32::from(unsafe { pg_sys::MyDatabaseId })
-    }
-
     pub fn reset_counters(&self) {
         self.reasons.iter().for_each(|count| count.store(0, Relaxed));
         self.image_lock.reset_counters();
@@ -339,12 +323,10 @@ impl Slot {
         self.read(|header| header.state == State::Ready)
     }
 
-    /// Frees the slot. Called under Control.lock, after its image was dropped, by the process that made itself its
-    /// builder.
+    /// Forgets all that the slot says of its table (Control::give_back).
     pub fn forget(&self) {
-        self.table.store(0, SeqCst);
-        self.database.store(0, SeqCst);
-        self.spoiled.store(0, SeqCst);
+        self.used_at.store(0, Relaxed);
+        self.kept.store(false, Relaxed);
         self.flushes.store(0, Relaxed);
         self.settled.versions.store(0, Relaxed);
         self.retry_at.store(0, Relaxed);

@@ -52,7 +52,7 @@ pub fn of_image(of: &AttachedTable, trees: Option<pg_sys::Datum>) -> Fallible<Op
         .and_then(|(mut ticket, step)| Ok((finish(&mut scan, &mut found, &mut ticket, step)?, ticket)));
     Ok(match served {
         Ok((whole, ticket)) => {
-            ticket.control.slots[ticket.index].count_call(Counters::default());
+            ticket.control.slot(ticket.index).count_call(Counters::default());
             walk::settle_now_and_then(of, &ticket, 0);
             whole.then_some(found)
         }

@@ -459,6 +459,20 @@ pub mod unguarded {
     }
 }
 
+/// `object_access_hook`, which is called for each object that is dropped, among others: kind of access, catalog, object,
+/// part of it, what the kind says.
+pub type ObjectAccessHook = Option<
+    unsafe extern "C-unwind" fn(std::ffi::c_int, pg_sys::Oid, pg_sys::Oid, std::ffi::c_int, *mut std::ffi::c_void),
+>;
+
+#[allow(non_upper_case_globals, reason = "the server's name")]
+unsafe extern "C-unwind" {
+    pub static mut object_access_hook: ObjectAccessHook;
+}
+
+/// `OAT_DROP` of ObjectAccessType (catalog/objectaccess.h).
+pub const OAT_DROP: std::ffi::c_int = 1;
+
 /// MemoryContextReset, but no call for a context that is empty.
 ///
 /// # Safety

@@ -7,9 +7,21 @@
 use crate::pg::compat::unguarded;
 use pgrx::pg_sys;
 
-/// A lightweight lock on cache lines of its own.
-#[repr(C, align(128))]
+/// A lightweight lock.
+#[repr(C)]
 pub struct Lock(pub std::cell::UnsafeCell<pg_sys::LWLock>);
+
+/// On cache lines of its own.
+#[repr(C, align(128))]
+pub struct Apart<T>(T);
+
+impl<T> std::ops::Deref for Apart<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
 
 impl Lock {
     /// # Safety

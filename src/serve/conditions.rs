@@ -16,8 +16,8 @@ use crate::guc;
 use crate::image::chunks::RUNNING_WORDS;
 use crate::image::control::Control;
 use crate::image::reason::Reason;
-use crate::image::slot::{Header, Key, owner_of};
-use crate::image::{chunks, control, quota};
+use crate::image::slot::{Header, Key};
+use crate::image::{chunks, control};
 use crate::pg::compat::plain;
 use crate::pg::invalidation::Cached;
 use crate::pg::snapshot::SnapshotView;
@@ -38,17 +38,22 @@ pub struct Ticket {
 impl Ticket {
     /// Reads the ticket's image. NoImage if another image has replaced it, which may be too new for the snapshot.
     pub fn read<R>(&self, look: impl FnOnce(Image<'_>, &SnapshotView) -> R) -> Result<R, Reason> {
-        let slot = &self.control.slots[self.index];
+        let slot = self.control.slot(self.index);
         chunks::read(self.control, self.index, |_, image| {
             (slot.generation.load(SeqCst) == self.generation).then(|| look(image, &self.seen))
         })?
         .ok_or(Reason::NoImage)
     }
 
+    /// Notes that the image is asked for, and by somebody who wants its answer.
+    pub fn touch(&self) {
+        self.control.slot(self.index).touch();
+    }
+
     /// Called between reads: checks for interrupts, and lets a waiting writer go first.
     pub fn pause(&self) {
         check_for_interrupts!();
-        self.control.slots[self.index].let_writers_go();
+        self.control.slot(self.index).let_writers_go();
     }
 
     /// What the snapshot sees.
@@ -59,7 +64,7 @@ impl Ticket {
     /// Learns the fates of xids that a read met; not called under a lock.
     pub fn learn(&mut self, xids: &[u64]) -> Result<(), Reason> {
         self.seen.learn(xids).ok_or_else(|| {
-            self.control.slots[self.index].spoil(Damage::XidTooOld);
+            self.control.entry(self.index).spoil(Damage::XidTooOld);
             Reason::XidTooOld
         })
     }
@@ -196,7 +201,7 @@ fn check<R>(
     let Some((index, slot)) = control.find(table) else { return Err(Reason::NoImage) };
     let generation = slot.generation.load(SeqCst);
     chunks::read(control, index, |header, image| {
-        if !slot.is_of(table) || slot.generation.load(SeqCst) != generation {
+        if !control.entry(index).is_of(table) || slot.generation.load(SeqCst) != generation {
             return Err(Reason::NoImage);
         }
         matches(header, image, key, seen)?;
@@ -282,7 +287,7 @@ pub fn would_serve(table: pg_sys::Oid, functions: Functions) -> Option<Result<()
         let question = for_all_readers(&of)?;
         let control = question.control();
         question.of_image(&mut |_, _| ()).map(|_| ()).map_err(|(reason, _)| match reason {
-            Reason::NoImage if !may_have_a_place(control, table) => Reason::NoMemory,
+            Reason::NoImage if !may_find_memory(control, table) => Reason::NoMemory,
             reason => reason,
         })
     });
@@ -291,10 +296,9 @@ pub fn would_serve(table: pg_sys::Oid, functions: Functions) -> Option<Result<()
     Some(answer)
 }
 
-/// Whether a build would find a slot for the table.
-fn may_have_a_place(control: &Control, table: pg_sys::Oid) -> bool {
-    control.find(table).is_some()
-        || quota::has_place(control, owner_of(table)) && control.slots.iter().any(|slot| !slot.holds_image())
+/// Whether a reader would have an image built: the last build found memory, or failed long ago.
+pub fn may_find_memory(control: &Control, table: pg_sys::Oid) -> bool {
+    control.find(table).is_none_or(|(_, slot)| slot.may_find_memory())
 }
 
 impl Question {

@@ -8,7 +8,6 @@ use crate::builds::{locked, request};
 use crate::capture::transaction;
 use crate::catalog::attached_table::AttachedTable;
 use crate::image::control::Control;
-use crate::image::directory;
 use crate::image::reason::Reason;
 use crate::pg::snapshot::SnapshotView;
 use crate::serve::conditions;
@@ -28,16 +27,17 @@ pub fn route_and<R>(
 ) -> Result<(Ticket, R), Reason> {
     let question = conditions::before(of)?;
     flush_own(of.oid())?;
-    question.of_image(&mut first).or_else(|(reason, question)| {
+    let found = question.of_image(&mut first).or_else(|(reason, question)| {
         heal(question.control(), of, reason)?;
         question.of_image(&mut first).map_err(|(reason, _)| reason)
-    })
+    });
+    found.inspect(|(ticket, _)| ticket.touch())
 }
 
 /// Whether a build could help. After memory ran out, readers do not ask for a build for a while; cft_build still does.
 fn heals(control: &Control, table: pg_sys::Oid, reason: Reason) -> bool {
     let stale = [Reason::NoImage, Reason::Rewritten, Reason::Triggers, Reason::Columns, Reason::Incomplete];
-    stale.contains(&reason) && control.find(table).is_none_or(|(_, slot)| slot.may_find_memory())
+    stale.contains(&reason) && conditions::may_find_memory(control, table)
 }
 
 /// Moves this transaction's own changes into the image.
@@ -54,8 +54,8 @@ fn flush_own(table: pg_sys::Oid) -> Result<(), Reason> {
 
 /// Gets an image built: by this reader, and then Ok, or else by a worker, and then the call fails with `reason`.
 fn heal(control: &Control, of: &AttachedTable, reason: Reason) -> Result<(), Reason> {
-    // find() takes no slot, but a build needs one. If no slot is free, every slot holds an image, or the owner's share is used up.
-    if directory::find_or_take(control, of.oid(), false).is_none() {
+    // find() takes no slot, but a build needs one.
+    if control.find_or_take(of.oid()).is_none() {
         return Err(Reason::NoMemory);
     }
     if !heals(control, of.oid(), reason) {

@@ -136,7 +136,7 @@ pub fn search(tables: &Tables, question: &Question, found: &mut Workspace) -> Re
     if !alone || question.matching != Match::Exact {
         order(recognisers, mentions);
     }
-    ticket.control.slots[ticket.index].count_call(recognisers[0].counters());
+    ticket.control.slot(ticket.index).count_call(recognisers[0].counters());
     walk::settle_now_and_then(&tables.edges, &ticket, recognisers[0].counters().slots_visited);
     Ok(())
 }

@@ -186,7 +186,7 @@ pub fn walk_from(
 
 /// Counts a call that the image served, and does the image's housekeeping.
 pub fn asked(of: &AttachedTable, ticket: &Ticket, walk: &Walk) {
-    ticket.control.slots[ticket.index].count_call(walk.counters());
+    ticket.control.slot(ticket.index).count_call(walk.counters());
     settle_now_and_then(of, ticket, walk.counters().slots_visited);
 }
 
@@ -238,7 +238,7 @@ pub fn settle_now_and_then(of: &AttachedTable, ticket: &Ticket, visited: u64) {
         let settled =
             crate::pg::contain::attempt(|| settle::settle_if_free(ticket.control, ticket.index, of.oid(), budget));
         if let Some(Some(why)) = settled {
-            ticket.control.slots[ticket.index].spoil(why);
+            ticket.control.entry(ticket.index).spoil(why);
         }
     }
 }

@@ -11,7 +11,7 @@ else
     add a
     unshare -m bash -c 'mount -t tmpfs -o size=400m,mode=1777 tmpfs /dev/shm && exec "$@"' - "$ROOT/tools/cluster" start "$LIFE/a" "$CONFIG" \
         "shared_preload_libraries=$PRELOAD" max_prepared_transactions=10 autovacuum=off shared_buffers=16MB max_connections=20 \
-        cftrag.memory_limit=300MB cftrag.owner_share=100 || broken "no start"
+        cftrag.memory_limit=300MB || broken "no start"
     taken() { sql a "CREATE TEMP TABLE o (o text); COPY o FROM PROGRAM 'du -sk /dev/shm | cut -f1'; SELECT o FROM o"; }
 fi
 sql a "CREATE DATABASE base"

@@ -118,7 +118,7 @@ add() {
 start() {
     local name=$1; shift
     cluster start "$name" "$CONFIG" "shared_preload_libraries=$PRELOAD" max_prepared_transactions=10 autovacuum=off \
-        shared_buffers=32MB max_connections=30 cftrag.owner_share=100 "$@" || broken "$name does not start"
+        shared_buffers=32MB max_connections=30 "$@" || broken "$name does not start"
 }
 server() { add "$1"; start "$@"; }
 stop() { cluster stop "$1" || broken "$1 does not stop"; }

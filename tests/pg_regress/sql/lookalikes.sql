@@ -34,7 +34,7 @@ INSERT INTO data.kinds VALUES ('root', 'leaf'), ('root', NULL);
 -- What users call: each once at least, in all its ways. Each statement is one column, cast to text.
 CREATE TABLE data.calls (n int GENERATED ALWAYS AS IDENTITY, call text);
 INSERT INTO data.calls (call) SELECT unnest(string_to_array(btrim($$
-public.cft_attach('data.edges'::regclass, 'parent'::name, 'child'::name, 'tree'::name, NULL::name, NULL::name, false::boolean, 'english'::text, NULL::text[])
+public.cft_attach('data.edges'::regclass, 'parent'::name, 'child'::name, 'tree'::name, NULL::name, NULL::name, false::boolean, 'english'::text, NULL::text[], false::boolean)
 public.cft_attach_documents('data.docs'::regclass, 'id'::name, 'body'::name, 'embedding'::name, NULL::name, NULL::name, 'data.pairs'::regclass, 'entity'::name, 'document_id'::name, NULL::name, NULL::name, NULL::text[], NULL::name, NULL::text[], false::boolean, 'inflected'::text, 'data.edges'::regclass, NULL::name)
 public.cft_attach_documents('data.docs'::regclass, 'id'::name, 'body'::name, 'embedding'::name, 'entity'::name, NULL::name, NULL::regclass, 'entity'::name, 'document_id'::name, NULL::name, NULL::name, NULL::text[], NULL::name, NULL::text[], false::boolean, 'inflected'::text, 'data.edges'::regclass, NULL::name)
 public.cft_attach_embeddings('data.names'::regclass, 'entity'::name, 'embedding'::name, 'data.edges'::regclass)

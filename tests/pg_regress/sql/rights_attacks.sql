@@ -373,7 +373,7 @@ DROP TABLE forged.edges;
 DROP SCHEMA forged;
 RESET search_path;
 
--- What only the extension's own code calls cannot be called by others.
+-- What only the extension's own code calls cannot be called by others; who may keep images is said by a grant.
 SELECT p.oid::regprocedure AS function FROM pg_proc AS p
  WHERE p.pronamespace = 'cftrag_internal'::regnamespace AND NOT has_function_privilege('regress_cft_mallory', p.oid, 'EXECUTE') ORDER BY p.proname;
 
