@@ -13,6 +13,7 @@ pub(crate) mod limit;
 pub(crate) mod marks;
 pub(crate) mod mixed;
 pub(crate) mod root;
+pub(crate) mod running;
 pub(crate) mod seen;
 pub(crate) mod step;
 pub(crate) mod tables;
