@@ -14,7 +14,9 @@
 use std::num::NonZeroU32;
 
 use crate::memory::casts::index;
-use crate::memory::chunk::{LINE_BYTES, first_line, lines_before, lines_of, locate};
+use crate::memory::chunk::{
+    LINE_BYTES, first_line, lines_before, lines_before_chunk, lines_of, locate,
+};
 use crate::memory::flat::Memory;
 use crate::memory::id::LINE_LIMIT;
 use crate::memory::root::{Counter, Field, MAX_LINES, Root};
@@ -33,7 +35,7 @@ fn room(bump: u32, chunks: usize) -> Option<(usize, u32)> {
 
 /// Lines from the bump to the end of all chunks.
 fn untouched(bump: u32, chunks: usize) -> usize {
-    index(lines_before(first_line(chunks)) - lines_before(bump))
+    index(lines_before_chunk(chunks) - lines_before(bump))
 }
 
 /// Lines that are certainly available from the bump, whatever the requests: at each border between two chunks a request
@@ -41,11 +43,15 @@ fn untouched(bump: u32, chunks: usize) -> usize {
 pub(crate) fn certain_lines(root: Root<'_>) -> usize {
     let chunks = index(root.get(Field::Chunks));
     let bump = root.get(Field::Bump);
-    let Some((chunk, _)) = room(bump, chunks) else {
+    let Some((chunk, left)) = room(bump, chunks) else {
         return 0;
     };
-    let lost = index(MAX_LINES - 1) * (chunks - chunk - 1);
-    untouched(bump, chunks).saturating_sub(lost)
+    let (left, borders) = (index(left), chunks - chunk - 1);
+    if borders == 0 {
+        return left;
+    }
+    let later = lines_before_chunk(chunks) - lines_before_chunk(chunk + 1);
+    (left + index(later)).saturating_sub(index(MAX_LINES - 1) * borders)
 }
 
 /// Lines in the free lists and after the bump, whether or not they fit a request.

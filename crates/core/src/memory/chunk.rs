@@ -129,8 +129,13 @@ pub(crate) const fn is_gap(line: u32) -> bool {
 /// Lines that may be allocated before this line, which is a chunk's first, in it, or the one after its last.
 pub(crate) fn lines_before(line: u32) -> u32 {
     let (chunk, offset) = locate(line);
-    let first = first_line(chunk) - GAPS[if chunk < GAPS.len() { chunk } else { GAPS.len() - 1 }];
-    first + if offset < lines_of(chunk) { offset } else { lines_of(chunk) }
+    lines_before_chunk(chunk) + offset.min(lines_of(chunk))
+}
+
+/// Lines that may be allocated in the chunks before this one.
+#[inline]
+pub(crate) fn lines_before_chunk(index: usize) -> u32 {
+    first_line(index) - GAPS[index.min(GAPS.len() - 1)]
 }
 
 /// The line that holds the address of chunk `index`, and where: only for the chunks after [`WITH_ADDRESSES`].

@@ -22,7 +22,9 @@ mod spans;
 use std::ptr::NonNull;
 
 use crate::memory::casts::index;
-use crate::memory::chunk::{LINE_BYTES, MAX_CHUNKS, SEGMENT_LINES, first_line, lines_before, size};
+use crate::memory::chunk::{
+    LINE_BYTES, MAX_CHUNKS, SEGMENT_LINES, first_line, lines_before_chunk, size,
+};
 
 pub(crate) use bytes::{PLACES, as_bytes, as_bytes_mut, as_text, bits};
 pub use heap::HeapMemory;
@@ -93,7 +95,7 @@ impl Memory {
     fn make_room_for_chunk(&mut self) -> bool {
         let segments = index(size(self.mapped).div_ceil(SEGMENT_LINES));
         self.segments.try_reserve(segments).is_ok()
-            && self.make_room_for_pages(lines_before(first_line(self.mapped + 1)))
+            && self.make_room_for_pages(lines_before_chunk(self.mapped + 1))
     }
 
     /// The number of chunks mapped.
