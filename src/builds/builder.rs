@@ -165,7 +165,7 @@ pub fn grow(control: &Control, memory: &mut Memory) -> Fallible<u64> {
     }
     if number > 0 {
         let image = Image::open(memory).map_err(|e| error::core(&e))?;
-        image.owner_set(number, token);
+        image.set_address(number, token);
         image.publish_chunks(number + 1);
     }
     Ok(token)

@@ -17,15 +17,12 @@ use crate::catalog::{column_value, registration};
 use crate::error;
 use crate::error::Fallible;
 use crate::image::chunks;
-use crate::image::chunks::RUNNING_WORDS;
 use crate::image::control::Control;
 use crate::image::slot::{COUNTING, Header, Key, Slot, State};
 use crate::pg::compat;
 use crate::pg::compat::random_seed;
 use crate::pg::snapshot::SnapshotView;
-use cftrag_core::{
-    Degrees, Edge, Error, Image, LABELS, Language, MORE_LABELS, Memory, OTHER_NAMES, OWNER_WORDS, Recent,
-};
+use cftrag_core::{Degrees, Edge, Error, Image, LABELS, Language, MORE_LABELS, Memory, OTHER_NAMES, Recent};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -68,7 +65,7 @@ pub fn load(
     let root = grow(control, memory)?;
     let image = Image::format(memory, random_seed()).map_err(|e| error::core(&e))?;
     image.set_language(language);
-    image.owner_set(0, root);
+    image.set_address(0, root);
     // A first pass counts each entity's rows, so that its record is given its full size at once. The counts are only a hint.
     let degrees = Degrees::new(image, counters_bytes(table));
     let slot = control.slot(index);
@@ -93,17 +90,15 @@ pub fn load(
         insert(control, memory, edge, &mut recent, degrees.as_ref())
     })?;
     // SAFETY: an MVCC snapshot that is still registered.
-    let (seen, image) = (unsafe { SnapshotView::new(snapshot) }, Image::open(memory).map_err(|e| error::core(&e))?);
+    let seen = unsafe { SnapshotView::new(snapshot) };
     let running: Vec<u64> = seen.running().collect();
-    let kept = running.len() <= OWNER_WORDS - RUNNING_WORDS;
-    if kept {
-        running.iter().enumerate().for_each(|(i, xid)| image.owner_set(RUNNING_WORDS + i, *xid));
+    while !Image::open(memory).map_err(|e| error::core(&e))?.set_running(&running) {
+        grow(control, memory)?;
     }
     Ok(Header {
         state: State::Ready,
-        snapshot_running: if kept { running.len() as u32 } else { u32::MAX },
         snapshot_xmax: seen.xmax(),
-        root: image.owner_get(0),
+        root,
         // SAFETY: reads the clock.
         built_at: unsafe { pg_sys::GetCurrentTimestamp() },
         build_microseconds: started.elapsed().as_micros() as u64,

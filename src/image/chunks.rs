@@ -16,12 +16,6 @@ use cftrag_core::{Image, MAX_CHUNKS, Memory, chunk_bytes};
 use std::cell::RefCell;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// Owner words 0 .. MAX_CHUNKS hold the token of each chunk; after them come the xids that were running at the
-/// build snapshot.
-pub const RUNNING_WORDS: usize = MAX_CHUNKS;
-
-const _: () = assert!(RUNNING_WORDS + 1024 <= cftrag_core::OWNER_WORDS);
-
 thread_local! {
     /// The chunks of the images that are mapped here.
     pub static MAPPED: RefCell<AllMapped> = const { RefCell::new(AllMapped(Vec::new())) };
@@ -166,7 +160,9 @@ fn locked<R>(
                 let Ok(image) = Image::open(&mapped.memory) else { return torn(entry) };
                 let (have, all) = (mapped.memory.mapped(), image.chunks());
                 if have < all {
-                    return Step::Map(generation, (have..all).map(|i| image.owner_get(i)).collect());
+                    // The rest of them when these are mapped.
+                    let addresses = have..all.min(image.addressed());
+                    return Step::Map(generation, addresses.map(|i| image.address(i)).collect()); // bounded: chunks of an image
                 }
                 if image.mutating() {
                     return torn(entry);
@@ -224,6 +220,16 @@ pub fn map(control: &Control, slot: &Slot, tokens: &[u64], mapped: &mut Mapped) 
     true
 }
 
+/// Maps the chunks that hold the addresses of all, of an image whose root is mapped; false on failure, or if the image is gone by now.
+fn map_addresses(control: &Control, slot: &Slot, mapped: &mut Mapped) -> bool {
+    let tokens = slot.read(|_| {
+        let image = Image::open(&mapped.memory).ok().filter(|_| slot.generation.load(SeqCst) == mapped.generation)?;
+        let missing = if image.chunks() > image.addressed() { mapped.memory.mapped()..image.addressed() } else { 0..0 };
+        Some(missing.map(|i| image.address(i)).collect::<Vec<_>>()) // bounded: the chunks whose addresses the root has
+    });
+    tokens.is_some_and(|tokens| map(control, slot, &tokens, mapped))
+}
+
 /// Frees one chunk that was never published.
 pub fn release(control: &Control, token: u64, bytes: usize) {
     let _unbroken = Unbroken::enter();
@@ -248,8 +254,8 @@ pub fn swap_image(control: &Control, index: usize, new: Option<Header>, ready: i
     let mut mapped = Mapped::default();
     if let Some((root, generation)) = old {
         mapped.generation = generation;
-        if !map(control, slot, &[root], &mut mapped) {
-            // We cannot find its chunks: if we replaced the image, they would leak, and count as used for ever.
+        // Without their addresses its chunks would leak, and count as used for ever.
+        if !map(control, slot, &[root], &mut mapped) || !map_addresses(control, slot, &mut mapped) {
             return false;
         }
     }
@@ -259,17 +265,21 @@ pub fn swap_image(control: &Control, index: usize, new: Option<Header>, ready: i
         return false;
     }
     let replaced = slot.write(|header| {
+        let same = old.is_some_and(|(_, generation)| slot.generation.load(SeqCst) == generation);
+        // Only the chunks with addresses are mapped.
+        if same && let Ok(image) = Image::open(&mapped.memory) {
+            if image.chunks() > image.addressed() {
+                // It has grown past them a moment ago.
+                return false;
+            }
+            tokens.extend((0..image.chunks()).map(|i| image.address(i)));
+        }
         // Cleared before `ready` looks at the log: a commit that lost a change marks the log, then the image
         // (Entry::lose_log).
         let spoiled = if new.is_some() { entry.spoiled.swap(0, SeqCst) } else { 0 };
         if !ready() {
             let _ = entry.spoiled.compare_exchange(0, spoiled, SeqCst, SeqCst);
             return false;
-        }
-        let same = old.is_some_and(|(_, generation)| slot.generation.load(SeqCst) == generation);
-        // Only the root is mapped; it holds chunks() and the owner words.
-        if same && let Ok(image) = Image::open(&mapped.memory) {
-            tokens.extend((0..image.chunks()).map(|i| image.owner_get(i)));
         }
         match new {
             Some(new) => {

@@ -110,7 +110,7 @@ pub fn ensure(control: &Control, index: usize, bytes: usize) -> bool {
         let wrote = contain::panic(|| {
             write_if_mapped(control, index, |_, image| {
                 if slot.generation.load(SeqCst) == generation && image.chunks() == next {
-                    image.owner_set(next, token);
+                    image.set_address(next, token);
                     image.publish_chunks(next + 1);
                     slot.image_bytes.fetch_add(bytes as u64, SeqCst);
                     published.set(true);

@@ -88,9 +88,6 @@ pub enum State {
 #[repr(C)]
 pub struct Header {
     pub state: State,
-    /// Number of xids of the build snapshot's xip kept in the image's owner words; u32::MAX: too many to keep, only
-    /// snapshot_xmax is known.
-    pub snapshot_running: u32,
     /// Build snapshot's xmax, 64 bits.
     pub snapshot_xmax: u64,
     /// token of chunk 0.

@@ -13,7 +13,6 @@ use crate::catalog::registration::{Functions, Registration};
 use crate::catalog::{registration, registration_cache};
 use crate::error::Damage;
 use crate::guc;
-use crate::image::chunks::RUNNING_WORDS;
 use crate::image::control::Control;
 use crate::image::reason::Reason;
 use crate::image::slot::{Header, Key};
@@ -228,12 +227,10 @@ fn new_enough(header: &Header, image: Image<'_>, seen: &SnapshotView) -> Result<
     if seen.xmin() >= header.snapshot_xmax {
         return Ok(());
     }
-    if seen.xmax() < header.snapshot_xmax || header.snapshot_running == u32::MAX {
+    if seen.xmax() < header.snapshot_xmax {
         return Err(Reason::OldSnapshot);
     }
-    let ran_at_build =
-        |xid: u64| (0..header.snapshot_running as usize).any(|i| image.owner_get(RUNNING_WORDS + i) == xid);
-    match seen.running().filter(|xid| *xid < header.snapshot_xmax).all(ran_at_build) {
+    match seen.running().filter(|xid| *xid < header.snapshot_xmax).all(|xid| image.ran(xid)) {
         true => Ok(()),
         false => Err(Reason::OldSnapshot),
     }

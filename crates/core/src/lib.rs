@@ -46,7 +46,7 @@ pub use memory::image::Image;
 pub use memory::interruptible::Interruptible;
 pub use memory::limit::{NoRoom, some_is_left};
 pub use memory::mixed::Mixed;
-pub use memory::root::{LAYOUT, OWNER_WORDS};
+pub use memory::root::LAYOUT;
 pub use memory::step::Step;
 pub use recognise::abbreviation::{Definition, Definitions};
 pub use recognise::coordination::{Coordination, Coordinations};

@@ -62,7 +62,7 @@ fn inserts(rows: usize, rounds: usize) {
     let names: Vec<[String; 3]> =
         (1..=rows).map(|i| [format!("t{}", i % 100), format!("parent {}", i / 10), format!("child {i}")]).collect();
     let mut heap = HeapMemory::new(usize::MAX);
-    while heap.mapped() < 10 + rows / 20_000 {
+    while heap.mapped() < 20 + rows / 20_000 {
         assert!(heap.grow());
     }
     let stamp = Some(Stamp { xmin: 1000, cmin: 0 });

@@ -16,8 +16,9 @@ use libfuzzer_sys::fuzz_target;
 /// An image with settled and unsettled rows, trees, a hub with blocks, a self-edge, freed memory.
 static SOUND: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
     let mut heap = HeapMemory::new(1 << 16);
-    assert!(heap.grow());
+    while heap.grow() {}
     let image = Image::format(&heap, 1).unwrap();
+    image.publish_chunks(heap.mapped());
     for i in 0..30_u8 {
         let stamp = i.is_multiple_of(3).then_some(Stamp { xmin: u64::from(i), cmin: 0 });
         let tree = i.is_multiple_of(2).then_some(&b"tree"[..]);
@@ -33,11 +34,11 @@ static SOUND: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
 
 fuzz_target!(|data: &[u8]| {
     let mut chunks = SOUND.clone();
-    // Each change has a word's number (2 bytes) and the bits to flip in that word (4 bytes).
+    // Each change has a word's number in the four chunks (2 bytes) and the bits to flip in that word (4 bytes).
     for change in data.chunks_exact(6).take(16) {
         let word = usize::from(u16::from_le_bytes([change[0], change[1]])) % (1024 * 16);
-        let at = word * 4;
-        for (to, from) in chunks[0][at..at + 4].iter_mut().zip(&change[2..]) {
+        let (chunk, at) = (word / (1024 * 4), word % (1024 * 4) * 4);
+        for (to, from) in chunks[chunk][at..at + 4].iter_mut().zip(&change[2..]) {
             *to ^= from;
         }
     }

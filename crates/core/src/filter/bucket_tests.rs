@@ -10,11 +10,11 @@ fn hashes() -> impl Iterator<Item = Hash> {
     (1..most).map(|i: u64| Hash(i.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ i << 52))
 }
 
-/// A memory in which line 640 may be the first of a page.
+/// A memory in which line 128 may be the first of a page.
 fn memory() -> crate::HeapMemory {
     let mut heap = crate::HeapMemory::new(1 << 20);
     assert!(heap.grow());
-    heap.span(640).zero(64);
+    heap.span(128).zero(64);
     heap
 }
 
@@ -27,7 +27,7 @@ fn an_entry_reads_back_as_it_was_made() {
         let entry = Entry::new(hash, record.unwrap());
         assert_eq!((entry.record(), entry.heat()), (record, 0));
         assert!(entry.has_tag_of(hash) && !entry.has_tag_of(Hash(!hash.0)));
-        let bucket = Bucket::new(heap.page(640, TAILS_AT), word(n % 128));
+        let bucket = Bucket::new(heap.page(128, TAILS_AT), word(n % 128));
         let before = bucket.read();
         bucket.set(n % 4, entry);
         Cell { words: bucket.words(), slot: n % 4 }.set_heat(9);
@@ -43,7 +43,7 @@ fn an_entry_reads_back_as_it_was_made() {
 #[test]
 fn the_candidates_are_the_slots_with_the_tag() {
     let heap = memory();
-    let buckets = [5, 99].map(|i| Bucket::new(heap.page(640, TAILS_AT), i));
+    let buckets = [5, 99].map(|i| Bucket::new(heap.page(128, TAILS_AT), i));
     let all: Vec<Hash> = hashes().take(8).collect();
     for (i, &hash) in all.iter().enumerate() {
         let record = RecordId::from_word(word(i) + 1).unwrap();
@@ -57,7 +57,7 @@ fn the_candidates_are_the_slots_with_the_tag() {
         assert_eq!(Candidates::of(Hash(hash.0 ^ 1 << 48), buckets).count(), 0);
         assert_eq!(Candidates::of(Hash(hash.0 ^ 1 << 47), buckets).count(), 1);
     }
-    let empty = [7, 8].map(|i| Bucket::new(heap.page(640, TAILS_AT), i));
+    let empty = [7, 8].map(|i| Bucket::new(heap.page(128, TAILS_AT), i));
     assert_eq!(Candidates::of(Hash(0), empty).count(), 0, "a tag of 0 is no entry");
     empty[0].set(0, Entry::new(Hash(7), RecordId::from_word(1).unwrap()));
     assert_eq!(empty[0].empty_slot(), Some(1), "an entry with a tag of 0 is one");
@@ -77,7 +77,7 @@ fn a_folded_name_and_a_prefix_know_their_buckets_wherever_they_stand() {
             let prefix = Entry::prefix(hash, 5);
             assert_eq!(geometry.buckets_of(prefix.hash_in(number)), both);
             assert_eq!((prefix.head(), prefix.lengths()), (None, 5));
-            let bucket = Bucket::new(heap.page(640, PAGE_LINES), number % 128);
+            let bucket = Bucket::new(heap.page(128, PAGE_LINES), number % 128);
             bucket.clear();
             bucket.set(1, folded);
             bucket.set(3, prefix);

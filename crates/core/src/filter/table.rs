@@ -2,7 +2,7 @@
 //! grows by one bucket at a time (linear hashing), so that no insert rebuilds the table.
 //!
 //! ```text
-//!  root --> directory page (512 pages) --> page (128 buckets) --> bucket
+//!  root --> directory --> page (128 buckets) --> bucket
 //! ```
 //!
 //! There are two tables: one of names, and one of the folded names and prefixes that find them in a text (see
@@ -18,8 +18,6 @@ mod growth;
 
 use crate::filter::bucket::{Bucket, Candidates, Cell, Entry, Geometry, Place, SLOTS};
 use crate::filter::counters::Counters;
-use crate::filter::directory::DIRECTORY_BITS;
-use crate::memory::casts::index;
 use crate::memory::flat::Memory;
 use crate::memory::hash::{Hash, Kind};
 use crate::memory::id::RecordId;
@@ -30,17 +28,10 @@ use crate::memory::tables::PAGE_BITS;
 use crate::memory::tables::Table;
 use crate::records::record::{self, Record};
 
-/// Lines of a directory page.
-pub(crate) const DIRECTORY_LINES: u32 = 1 << (DIRECTORY_BITS - 4);
 /// The most splits for one new entry when no path is found: one page of buckets.
 const MOST_SPLITS: u32 = 128;
 /// Names looked up together, so that the lines of all are fetched at once. In a model 32 were faster than 16 and 8.
 pub(crate) const TOGETHER: usize = 32;
-
-/// Whether a page is the first of its directory page.
-fn begins_directory(page: u32) -> bool {
-    page.is_multiple_of(1 << DIRECTORY_BITS)
-}
 
 /// A table of the filter of an image.
 #[derive(Clone, Copy, Debug)]
@@ -116,29 +107,6 @@ impl<'m> Filter<'m> {
         let known = mem.known_page(self.table, page);
         let page = known.unwrap_or_else(|| mem.learn_page(self.table, page, |i| self.page(i)));
         Bucket::new(page, bucket & ((1 << PAGE_BITS) - 1))
-    }
-
-    /// The first line of a page.
-    #[inline(always)]
-    pub(crate) fn page(self, page: u32) -> u32 {
-        let directory = self.directory(page >> DIRECTORY_BITS);
-        let in_directory = page & ((1 << DIRECTORY_BITS) - 1);
-        self.mem().line(directory + in_directory / 16).u32(index(in_directory % 16) * 4)
-    }
-
-    /// The first line of a directory page.
-    #[inline(always)]
-    pub(crate) fn directory(self, i: u32) -> u32 {
-        match self.table {
-            Table::Names => self.root.directory(i),
-            Table::FoldedNames => self.root.folded_directory(i),
-            Table::Forms => self.root.forms_directory(i),
-        }
-    }
-
-    /// The directory page whose first page this is, if it is one.
-    pub(crate) fn directory_of(self, page: u32) -> Option<u32> {
-        begins_directory(page).then(|| self.directory(page >> DIRECTORY_BITS))
     }
 
     pub(crate) fn read(self, bucket: u32) -> [Entry; SLOTS] {

@@ -4,14 +4,17 @@ use std::cmp::Reverse;
 
 use super::growth::GROW_LOAD;
 use super::*;
+use crate::filter::directory::nodes_for;
 use crate::filter::temperature::count::Chance;
+use crate::memory::alloc::loose_lines;
+use crate::memory::casts::index;
 use crate::records::record::{self, Room};
 use crate::{HeapMemory, Image};
 
 /// An image with more than enough memory.
 fn memory() -> HeapMemory {
     let mut heap = HeapMemory::new(usize::MAX);
-    while heap.mapped() < if quick() { 9 } else { 16 } {
+    while heap.mapped() < if quick() { 20 } else { 27 } {
         assert!(heap.grow());
     }
     Image::format(&heap, 0x5EED).unwrap().publish_chunks(heap.mapped());
@@ -176,4 +179,31 @@ fn nine_entries_of_one_hash_do_not_fit_and_say_so() {
         assert_eq!(names(&heap).add(hash, record.id(), 0), i < 8, "entry {i}");
     }
     assert_eq!(Root::new(&heap).count(Counter::Splits), u64::from(MOST_SPLITS));
+}
+
+#[test]
+fn a_directory_grows_by_the_nodes_that_were_planned_and_finds_every_page() {
+    let heap = memory();
+    let (filter, root) = (names(&heap), Root::new(&heap));
+    let pages = if cfg!(miri) { 300 } else { 4200 };
+    let mut lines = vec![filter.page(0)];
+    for page in 1..pages {
+        let before = loose_lines(root);
+        filter.add_page();
+        let taken = before - loose_lines(root);
+        assert_eq!(taken, index(Table::Names.page_lines() + nodes_for(page)), "page {page}");
+        lines.push(filter.page(page));
+        // A full root moves down with every page in it.
+        if nodes_for(page) > 1 {
+            assert!((0..=page).all(|page| filter.page(page) == lines[index(page)]));
+        }
+    }
+    assert!((0..pages).all(|page| filter.page(page) == lines[index(page)]));
+    lines.sort_unstable();
+    assert!(lines.windows(2).all(|two| two[1] - two[0] >= Table::Names.page_lines()));
+    let nodes = |page: u32| [page - 1, page, page + 1].map(nodes_for);
+    assert_eq!([16, 32, 256, 512, 4096].map(nodes).map(|of| of[1]), [2, 1, 3, 2, 4]);
+    assert_eq!([16, 32, 256, 512, 4096].map(nodes).map(|of| of[0] + of[2]), [0; 5]);
+    let most = (0..Table::Forms.most_pages()).map(nodes_for).max();
+    assert_eq!(most, Some(crate::filter::directory::MOST_NODES));
 }

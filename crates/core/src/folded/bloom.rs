@@ -35,14 +35,14 @@ use crate::memory::alloc;
 use crate::memory::casts::index;
 use crate::memory::flat::{Doubles, Memory};
 use crate::memory::hash::Hash;
-use crate::memory::root::{BloomItems, BloomState, Counter, MAX_LINES, Root, Table};
+use crate::memory::root::{BloomItems, BloomState, Counter, MAX_LINES, Root, Segments, Table};
 
 /// Words of 64 bits in a line.
 const WORDS: u32 = 8;
 /// Buckets read for each new entity while another Bloom filter is filled, which takes a microsecond.
 const SWEPT: u32 = 4;
-/// Lines of a segment, as a power of two: 2 MiB, half of a chunk.
-const SEGMENT_BITS: u32 = 15;
+/// Lines of a segment, as a power of two: 2 MiB, half of a chunk. In unit tests few, to test several segments.
+const SEGMENT_BITS: u32 = if cfg!(test) { 4 } else { 15 };
 
 /// The limits at which a Bloom filter is full.
 struct Fill {
@@ -96,14 +96,24 @@ pub(crate) fn shape(level: u32) -> (u32, u32) {
     (1 << bits, 1 << (level - bits))
 }
 
+/// Lines of the list of so many segments.
+pub(crate) fn list_lines(segments: u32) -> u32 {
+    if segments > 1 { segments.div_ceil(16) } else { 0 }
+}
+
+/// The line of a list that has segment `i`, and where.
+pub(crate) fn in_list(list: u32, i: u32) -> (u32, usize) {
+    (list + i / 16, index(i % 16) * 4)
+}
+
 /// A Bloom filter of an image.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BloomFilter<'m> {
-    mem: &'m Memory,
     root: Root<'m>,
     of: BloomItems,
     table: Table,
     level: u32,
+    list: u32,
     /// Its first segment, often its only one.
     pub(crate) near: Segment<'m>,
 }
@@ -142,21 +152,15 @@ impl<'m> BloomFilter<'m> {
     /// [`BloomFilter::new`] when the level is already known.
     #[inline]
     fn of_level(root: Root<'m>, of: BloomItems, table: Table, level: u32) -> BloomFilter<'m> {
-        let mem = root.mem();
-        let near = BloomFilter::nth(mem, root, of, table, level, 0);
-        BloomFilter { mem, root, of, table, level, near }
+        let Segments { first, list } = root.segments(of, table);
+        let near = BloomFilter::at(root.mem(), first, level);
+        BloomFilter { root, of, table, level, list, near }
     }
 
+    /// The segment at that line.
     #[inline]
-    fn nth(
-        mem: &'m Memory,
-        root: Root<'m>,
-        of: BloomItems,
-        table: Table,
-        level: u32,
-        i: u32,
-    ) -> Segment<'m> {
-        Segment(mem.span(root.segment(of, table, i)).doubles(shape(level).0))
+    fn at(mem: &'m Memory, line: u32, level: u32) -> Segment<'m> {
+        Segment(mem.span(line).doubles(shape(level).0))
     }
 
     /// Whether the Bloom filter has no other segment than [`BloomFilter::near`].
@@ -183,7 +187,8 @@ impl<'m> BloomFilter<'m> {
     /// A segment after the first, which only a Bloom filter for more than a million names has.
     #[cold]
     fn far(self, i: u32) -> Segment<'m> {
-        BloomFilter::nth(self.mem, self.root, self.of, self.table, self.level, i)
+        let (line, at) = in_list(self.list, i);
+        BloomFilter::at(self.root.mem(), self.root.mem().line(line).u32(at), self.level)
     }
 
     /// Sets the bits of a folded name's items in this Bloom filter; returns, for each item, how many were not set
@@ -211,7 +216,7 @@ impl<'m> BloomFilter<'m> {
     /// Adds the folded name that an entry leads to, if it leads to one.
     fn mark_head(self, entry: Entry) {
         if let Some(head) = entry.head() {
-            let first = Listed::at(self.mem, head).first(self.mem);
+            let first = Listed::at(self.root.mem(), head).first(self.root.mem());
             let folded = first.and_then(|first| FoldedName::of_record(self.root.seed(), first));
             self.mark(&folded.expect("what a folded name leads to has one"));
         }
@@ -236,7 +241,7 @@ pub(crate) fn format(mem: &Memory) {
     for of in BOTH {
         let line = crate::records::record::planned(alloc::take(mem, 1)).get();
         mem.span(line).zero(1);
-        Root::new(mem).set_segment(of, Table::Now, 0, line);
+        Root::new(mem).set_segments(of, Table::Now, Segments { first: line, list: 0 });
     }
 }
 
@@ -302,15 +307,45 @@ impl<'m> Image<'m> {
         let (lines, segments) = shape(next.level);
         if next.segments < segments {
             // One segment at a time: clearing 2 MiB takes a third of a millisecond.
-            let Some(line) = alloc::take_run(self.mem(), lines, later) else { return };
-            self.mem().span(line.get()).zero(lines);
-            root.set_segment(of, Table::Next, next.segments, line.get());
+            let Some(at) = self.take_segment(of, segments, next.segments, lines, later) else {
+                return;
+            };
+            root.set_segments(of, Table::Next, at);
             next.segments += 1;
             root.set_bloom(of, Table::Next, next);
         }
         if next.segments == segments {
             self.sweep(of);
         }
+    }
+
+    /// Takes the lines of segment `i` of the next Bloom filter, and with the first one those of the list.
+    fn take_segment(
+        self,
+        of: BloomItems,
+        segments: u32,
+        i: u32,
+        lines: u32,
+        later: usize,
+    ) -> Option<Segments> {
+        let (mem, mut at) = (self.mem(), self.root().segments(of, Table::Next));
+        let new_list = if i == 0 { list_lines(segments) } else { 0 };
+        if new_list > 0 {
+            at.list = alloc::take_run(mem, new_list, later)?.get();
+            mem.span(at.list).zero(new_list);
+        }
+        let Some(line) = alloc::take_run(mem, lines, later) else {
+            if new_list > 0 {
+                alloc::give(mem, at.list, new_list);
+            }
+            return None;
+        };
+        mem.span(line.get()).zero(lines);
+        if at.list > 0 {
+            let (list, place) = in_list(at.list, i);
+            mem.line(list).set_u32(place, line.get());
+        }
+        Some(Segments { first: if i == 0 { line.get() } else { at.first }, ..at })
     }
 
     /// Fills the next Bloom filter from a few more buckets; after the last one it replaces this one.
@@ -340,15 +375,19 @@ impl<'m> Image<'m> {
         let root = self.root();
         let (now, mut next) = (root.bloom(of, Table::Now), root.bloom(of, Table::Next));
         let (lines, segments) = shape(now.level);
+        let Segments { first, list } = root.segments(of, Table::Now);
         for i in 0..segments {
-            let line = root.segment(of, Table::Now, i);
+            let (place, at) = in_list(list, i);
+            let line = if list > 0 { self.mem().line(place).u32(at) } else { first };
             for at in (0..lines).step_by(index(MAX_LINES)) {
                 alloc::give(self.mem(), line + at, MAX_LINES.min(lines - at));
             }
         }
-        for i in 0..next.segments {
-            root.set_segment(of, Table::Now, i, root.segment(of, Table::Next, i));
+        if list > 0 {
+            alloc::give(self.mem(), list, list_lines(segments));
         }
+        root.set_segments(of, Table::Now, root.segments(of, Table::Next));
+        root.set_segments(of, Table::Next, Segments::default());
         (next.segments, next.swept) = (0, 0);
         root.set_bloom(of, Table::Now, next);
         root.set_bloom(of, Table::Next, Default::default());

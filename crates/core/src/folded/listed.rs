@@ -413,7 +413,7 @@ mod tests {
     /// An image of `names` such names, each inserted by its own transaction.
     fn with(names: u32) -> HeapMemory {
         let mut heap = HeapMemory::new(1 << 24);
-        while heap.mapped() < 8 {
+        while heap.mapped() < 18 {
             assert!(heap.grow());
         }
         let image = Image::format(&heap, 7).unwrap();

@@ -2,7 +2,7 @@
 
 use crate::filter::table::Filter;
 use crate::folded::bloom;
-use crate::memory::chunk::first_line;
+use crate::memory::chunk::lines_of;
 use crate::memory::error::Error;
 use crate::memory::flat::Memory;
 use crate::memory::image::Image;
@@ -28,7 +28,7 @@ impl<'m> Image<'m> {
         Ok(Image::of(root))
     }
 
-    /// Reader: the image in a memory. Only chunk 0 need be mapped. Before using more than that and the owner's words,
+    /// Reader: the image in a memory. Only chunk 0 need be mapped. Before using more than its addresses,
     /// map as many chunks as [`Image::chunks`] says.
     ///
     /// # Errors
@@ -48,4 +48,5 @@ impl<'m> Image<'m> {
     }
 }
 
-const _: () = assert!(first_line(1) > FIRST_LINE + 4 * MAX_LINES + 1);
+/// Three pages and two Bloom filters of a line.
+const _: () = assert!(lines_of(0) >= FIRST_LINE + 3 * MAX_LINES + 2);

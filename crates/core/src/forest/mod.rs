@@ -8,6 +8,7 @@ pub(crate) mod format;
 pub(crate) mod insert;
 pub(crate) mod partners;
 pub(crate) mod recent;
+pub(crate) mod running;
 pub(crate) mod scan;
 pub(crate) mod settle;
 pub(crate) mod stats;

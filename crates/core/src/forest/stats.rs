@@ -2,7 +2,7 @@
 
 use crate::memory::casts::wide;
 use crate::memory::chunk::LINE_BYTES;
-use crate::memory::chunk::chunk_bytes;
+use crate::memory::chunk::{chunk_bytes, lines_before};
 use crate::memory::image::Image;
 use crate::memory::root::Counter;
 use crate::memory::root::Field;
@@ -48,7 +48,7 @@ impl Image<'_> {
         let buckets: u64 = tables.iter().map(|table| u64::from(table.geometry().buckets())).sum();
         let used: u64 = tables.iter().map(|table| table.used()).sum();
         let (entities, trees) = (root.count(Counter::Entities), root.count(Counter::Trees));
-        let lines = u64::from(root.get(Field::Bump)) - root.count(Counter::FreeLines);
+        let lines = u64::from(lines_before(root.get(Field::Bump))) - root.count(Counter::FreeLines);
         let bytes: usize = (0..self.chunks()).map(chunk_bytes).sum();
         Stats {
             entities,

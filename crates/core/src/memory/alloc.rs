@@ -14,7 +14,9 @@
 use std::num::NonZeroU32;
 
 use crate::memory::casts::index;
-use crate::memory::chunk::{LINE_BYTES, first_line, lines_of, locate};
+use crate::memory::chunk::{
+    LINE_BYTES, first_line, lines_before, lines_before_chunk, lines_of, locate,
+};
 use crate::memory::flat::Memory;
 use crate::memory::id::LINE_LIMIT;
 use crate::memory::root::{Counter, Field, MAX_LINES, Root};
@@ -22,13 +24,18 @@ use crate::memory::root::{Counter, Field, MAX_LINES, Root};
 /// Marks free pieces, so that verify() notices a list that leads into live memory.
 pub(crate) const FREE_MARK: u32 = 0xF4EE_F4EE;
 
-/// The chunk of the bump, and the lines from the bump to its end; none if the bump is at the end of all chunks.
+/// The chunk of the bump, and the lines from the bump to its end, perhaps 0; none if the bump is at the end of all chunks.
 fn room(bump: u32, chunks: usize) -> Option<(usize, u32)> {
     if bump >= LINE_LIMIT {
         return None;
     }
     let (chunk, offset) = locate(bump);
-    (chunk < chunks).then(|| (chunk, lines_of(chunk) - offset))
+    (chunk < chunks).then(|| (chunk, lines_of(chunk).saturating_sub(offset)))
+}
+
+/// Lines from the bump to the end of all chunks.
+fn untouched(bump: u32, chunks: usize) -> usize {
+    index(lines_before_chunk(chunks) - lines_before(bump))
 }
 
 /// Lines that are certainly available from the bump, whatever the requests: at each border between two chunks a request
@@ -36,18 +43,22 @@ fn room(bump: u32, chunks: usize) -> Option<(usize, u32)> {
 pub(crate) fn certain_lines(root: Root<'_>) -> usize {
     let chunks = index(root.get(Field::Chunks));
     let bump = root.get(Field::Bump);
-    let Some((chunk, _)) = room(bump, chunks) else {
+    let Some((chunk, left)) = room(bump, chunks) else {
         return 0;
     };
-    let lost = index(MAX_LINES - 1) * (chunks - chunk - 1);
-    index(first_line(chunks) - bump).saturating_sub(lost)
+    let (left, borders) = (index(left), chunks - chunk - 1);
+    if borders == 0 {
+        return left;
+    }
+    let later = lines_before_chunk(chunks) - lines_before_chunk(chunk + 1);
+    (left + index(later)).saturating_sub(index(MAX_LINES - 1) * borders)
 }
 
 /// Lines in the free lists and after the bump, whether or not they fit a request.
 pub(crate) fn loose_lines(root: Root<'_>) -> usize {
     let chunks = index(root.get(Field::Chunks));
     let free = usize::try_from(root.count(Counter::FreeLines)).unwrap_or(usize::MAX);
-    free + index(first_line(chunks) - root.get(Field::Bump))
+    free + untouched(root.get(Field::Bump), chunks)
 }
 
 /// Takes `lines` lines, without clearing them.
@@ -68,8 +79,10 @@ pub(crate) fn take(mem: &Memory, lines: u32) -> Option<NonZeroU32> {
             break;
         }
         // The tail of a chunk is shorter than the request, so it fits a free list.
-        give(mem, bump, left);
-        bump += left;
+        if left > 0 {
+            give(mem, bump, left);
+        }
+        bump = first_line(chunk + 1);
         root.set(Field::Bump, bump);
     }
     let larger = (lines + 1..=MAX_LINES).find(|&size| root.free_list(size).1 > 0)?;
@@ -119,8 +132,8 @@ fn pop(mem: &Memory, root: Root<'_>, lines: u32) -> Option<NonZeroU32> {
     Some(line)
 }
 
-/// The most requests of one plan: an insert has 3 pages, 3 records of up to 3 parts, 2 blocks, 1 version.
-const REQUESTS: usize = 16;
+/// The most requests of one plan: an insert has 4 pages with their nodes, 3 records of up to 3 parts, and single lines.
+const REQUESTS: usize = 4 * 2 + 3 * 3 + 1;
 
 /// A dry run of [`take`]: it makes the same decisions, on a copy of the counts.
 #[derive(Debug)]
@@ -205,8 +218,9 @@ impl Exact {
             if chunk + 1 == self.chunks {
                 break;
             }
+            // A tail of no lines is counted, too, but not looked for.
             self.pieces[index(left)] += 1;
-            self.bump += left;
+            self.bump = first_line(chunk + 1);
         }
         let Some(larger) = (lines + 1..=MAX_LINES).find(|&size| self.pieces[index(size)] > 0)
         else {
@@ -222,6 +236,7 @@ impl Exact {
 mod tests {
     use super::*;
     use crate::HeapMemory;
+    use crate::memory::chunk::is_gap;
 
     fn memory(chunks: u32) -> HeapMemory {
         let mut heap = HeapMemory::new(1 << 24);
@@ -244,7 +259,7 @@ mod tests {
 
     #[test]
     fn no_allocation_crosses_a_border_and_every_line_is_used() {
-        let heap = memory(3);
+        let heap = memory(8);
         let mut taken = Vec::new();
         for size in (1..=MAX_LINES).rev().cycle() {
             let Some(line) = take(&heap, size) else { break };
@@ -258,17 +273,18 @@ mod tests {
         taken.sort_unstable();
         let mut next = crate::memory::root::FIRST_LINE;
         for (line, size) in taken {
+            next = if is_gap(next) { first_line(locate(next).0 + 1) } else { next };
             assert_eq!(line, next);
             next = line + size;
         }
-        assert_eq!(next, first_line(3));
+        assert_eq!(next, first_line(8));
         assert_eq!(loose_lines(Root::new(&heap)), 0);
     }
 
     #[test]
     fn a_plan_foresees_every_outcome() {
         for seed in 0..200_u64 {
-            let heap = memory(1 + (seed % 3) as u32);
+            let heap = memory(1 + (seed % 8) as u32);
             let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
             let mut size = || {
                 state ^= state << 13;

@@ -22,7 +22,9 @@ mod spans;
 use std::ptr::NonNull;
 
 use crate::memory::casts::index;
-use crate::memory::chunk::{LINE_BYTES, MAX_CHUNKS, first_line, lines_of};
+use crate::memory::chunk::{
+    LINE_BYTES, MAX_CHUNKS, SEGMENT_LINES, first_line, lines_before_chunk, size,
+};
 
 pub(crate) use bytes::{PLACES, as_bytes, as_bytes_mut, as_text, bits};
 pub use heap::HeapMemory;
@@ -33,8 +35,8 @@ pub(crate) use spans::{Doubles, Span};
 
 /// Where this process has mapped the chunks of an image.
 ///
-/// Each chunk is divided into *segments* as large as the first chunk: a line finds its address with one shift and one
-/// load, whichever chunk it is in.
+/// Each chunk is divided into *segments* of 64 KiB: a line finds its address with one shift and one load, whichever chunk
+/// it is in. A smaller chunk is one segment, too.
 #[derive(Debug, Default)]
 pub struct Memory {
     segments: Vec<Segment>,
@@ -43,7 +45,7 @@ pub struct Memory {
     pages: [KnownPages; 3],
 }
 
-/// A part of a chunk, with as many lines as the first chunk.
+/// A part of a chunk: [`SEGMENT_LINES`] lines, or a chunk with fewer.
 #[derive(Clone, Copy, Debug)]
 struct Segment {
     start: NonNull<u8>,
@@ -79,7 +81,7 @@ impl Memory {
         if !self.make_room_for_chunk() {
             return false;
         }
-        let lines = lines_of(self.mapped);
+        let lines = size(self.mapped);
         self.segments.extend((0..lines).step_by(SEGMENT_LINES as usize).map(|line| {
             // SAFETY: the caller promises `lines` lines, and `line` is less.
             let start = unsafe { base.add(line as usize * LINE_BYTES) };
@@ -91,9 +93,9 @@ impl Memory {
 
     /// Makes room for the addresses of the next chunk; `false` if there is no memory.
     fn make_room_for_chunk(&mut self) -> bool {
-        let segments = index(lines_of(self.mapped) / SEGMENT_LINES);
+        let segments = index(size(self.mapped).div_ceil(SEGMENT_LINES));
         self.segments.try_reserve(segments).is_ok()
-            && self.make_room_for_pages(first_line(self.mapped + 1))
+            && self.make_room_for_pages(lines_before_chunk(self.mapped + 1))
     }
 
     /// The number of chunks mapped.
@@ -118,7 +120,7 @@ impl Memory {
     /// The lines of chunk 0, which has the root.
     #[inline]
     pub(crate) fn first_lines(&self) -> FirstLines<'_> {
-        // SAFETY: line 0 is a segment's first, and `span` found it mapped.
+        // SAFETY: line 0 is the first of chunk 0, and `span` found it mapped.
         unsafe { FirstLines::at(self.line(0)) }
     }
 
@@ -127,8 +129,9 @@ impl Memory {
     pub(crate) fn span(&self, line: u32) -> Span<'_> {
         let offset = line % SEGMENT_LINES;
         let segment = self.segments[(line / SEGMENT_LINES) as usize];
-        // SAFETY: the segment is mapped, or the index above had panicked; a segment has
-        // SEGMENT_LINES lines (every chunk is a multiple: asserted below), and `offset` is less.
+        assert!(offset < segment.left, "a line lies in its chunk");
+        // SAFETY: the segment is mapped, or the index above had panicked; `left` lines from its
+        // start are its chunk's, and `offset` is less, by the line above.
         // So the result is inside the chunk's allocation, `left - offset` lines before its end;
         // the bytes are there until `map` or `clear`, which want the Memory exclusively.
         unsafe {
@@ -149,30 +152,34 @@ impl Memory {
     /// Prefetches a line, if it is mapped.
     #[inline]
     pub(crate) fn prefetch(&self, line: u32) {
-        if ((line / SEGMENT_LINES) as usize) < self.segments.len() {
-            self.line(line).prefetch();
+        if let Some(address) = self.perhaps(line) {
+            lines::prefetch(address);
         }
     }
 
     /// Prefetches this line and the next.
     #[inline]
     pub(crate) fn prefetch_two(&self, line: u32) {
-        if ((line / SEGMENT_LINES) as usize) < self.segments.len() {
-            let first = self.line(line).start().as_ptr();
-            lines::prefetch(first);
-            // The next line may be beyond the end of the chunk, but a prefetch reads nothing.
-            lines::prefetch(first.wrapping_add(LINE_BYTES));
+        if let Some(address) = self.perhaps(line) {
+            lines::prefetch(address);
+            lines::prefetch(address.wrapping_add(LINE_BYTES));
         }
     }
-}
 
-/// Lines of a segment.
-const SEGMENT_LINES: u32 = lines_of(0);
+    /// Where a line would be if its segment had all lines. It may be beyond the end of the chunk, but a prefetch reads
+    /// nothing.
+    #[inline]
+    fn perhaps(&self, line: u32) -> Option<*const u8> {
+        let segment = self.segments.get((line / SEGMENT_LINES) as usize)?;
+        let offset = (line % SEGMENT_LINES) as usize * LINE_BYTES;
+        Some(segment.start.as_ptr().wrapping_add(offset))
+    }
+}
 
 const _: () = {
     let mut chunk = 0;
     while chunk < MAX_CHUNKS {
-        assert!(lines_of(chunk).is_multiple_of(SEGMENT_LINES));
+        assert!(size(chunk).is_multiple_of(SEGMENT_LINES) || size(chunk) < SEGMENT_LINES);
         assert!(first_line(chunk).is_multiple_of(SEGMENT_LINES));
         chunk += 1;
     }

@@ -6,7 +6,7 @@
 
 use crate::memory::alloc;
 use crate::memory::casts::{index, word};
-use crate::memory::chunk::{LINE_BYTES, MAX_CHUNKS, first_line};
+use crate::memory::chunk::{LINE_BYTES, MAX_CHUNKS, WITH_ADDRESSES, first_line};
 use crate::memory::error::Error;
 use crate::memory::flat::{HeapMemory, Memory};
 use crate::memory::root::{Field, Root};
@@ -56,21 +56,33 @@ impl<'m> Image<'m> {
         alloc::certain_lines(self.root()) * LINE_BYTES
     }
 
-    /// Reader: word `i` of the owner's area.
+    /// Reader: the number that [`Image::set_address`] set for chunk `n`. It is below [`Image::addressed`].
     ///
     /// # Panics
-    /// If `i` is not below [`OWNER_WORDS`](crate::OWNER_WORDS).
+    /// If it is not.
     #[must_use]
-    pub fn owner_get(&self, i: usize) -> u64 {
-        self.root().owner(i)
+    pub fn address(&self, n: usize) -> u64 {
+        assert!(n < self.addressed(), "chunk {n} has an address, and its line is mapped");
+        let (line, at) = self.root().address_place(n);
+        line.u64(at)
     }
 
-    /// Writer: sets word `i` of the owner's area.
+    /// Writer: remembers where chunk `n` is, for those that are to map it. Called before it is published, when all chunks
+    /// before it are mapped.
     ///
     /// # Panics
-    /// If `i` is not below [`OWNER_WORDS`](crate::OWNER_WORDS).
-    pub fn owner_set(&self, i: usize, v: u64) {
-        self.root().set_owner(i, v);
+    /// If `n` is not below [`Image::addressed`].
+    pub fn set_address(&self, n: usize, address: u64) {
+        assert!(n < self.addressed(), "chunk {n} has an address, and its line is mapped");
+        let (line, at) = self.root().address_place(n);
+        line.set_u64(at, address);
+    }
+
+    /// Reader: of how many chunks the addresses can be read here, published or not: the root has those of the first 16
+    /// chunks, the last of these has all others.
+    #[must_use]
+    pub fn addressed(&self) -> usize {
+        if self.mem().mapped() > WITH_ADDRESSES { MAX_CHUNKS } else { WITH_ADDRESSES + 1 }
     }
 
     /// Whether a writer has begun and not ended. If it is set when the lock is taken, a writer died during a change,

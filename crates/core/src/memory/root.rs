@@ -6,68 +6,50 @@
 //!          chunks u32, bump u32, level u32, split u32, pages u32, cool u32, oldest u32, newest u32
 //!      1   entities, trees, edge_rows, versions, kicks, splits, free_lines, folded names   (u64 each)
 //!    2-9   free lists: for 1 to 64 lines: first u32, count u32
-//!  10-41   the directory of names: 512 directory pages, u32 each
-//!     42   the table of folded names: level u32, split u32, pages u32; moves u32
-//!     43   the Bloom filter of windows, and the one that is being filled, then those of words:
+//!  10-12   the directories of names, of folded names, of forms: a node each, see filter/directory.rs
+//!     13   the table of folded names: level u32, split u32, pages u32; moves u32
+//!     14   the Bloom filter of windows, and the one that is being filled, then those of words:
 //!          level, bits, segments, swept (u32 each)
-//!  44-59   the segments of the Bloom filters of windows: 128 each, u32
-//!  60-67   the segments of the Bloom filters of words: 64 each, u32
-//! 68-131   the directory of folded names: 1024 directory pages, u32 each
-//!    132   the table of forms: level u32, split u32, pages u32; the language u32; forms u64;
-//!          the first free half of a line of words u32
-//! 133-196  the directory of forms: 1024 directory pages, u32 each
-//! 197-708  the owner's area: 4096 u64
-//!    709   the first line that is ever allocated
+//!     15   their lines, in the same order: the first segment u32, the list of all segments u32 (0 if there is one);
+//!          the xids that ran at the build: first line u32, count u32
+//!     16   the table of forms: level u32, split u32, pages u32; the language u32; forms u64;
+//!          the first free half of a line of words u32; parts u64
+//!  17-18   the addresses of the first 16 chunks, u64 each; chunk 15 has the others
+//!     19   the first line that is ever allocated
 //! ```
 //!
 //! Only this file knows these places. The whole crate may call it.
 
 use crate::memory::casts::{index, wide, word};
-use crate::memory::chunk::LINE_BYTES;
+use crate::memory::chunk::{self, LINE_BYTES, WITH_ADDRESSES, lines_of};
 use crate::memory::flat::{FirstLines, Line, Memory};
 use crate::memory::id::{VersionId, to_word};
+use crate::memory::tables;
 
 /// The layout number; it is increased whenever a byte of the image changes its meaning.
-pub const LAYOUT: u32 = 16;
+pub const LAYOUT: u32 = 17;
 /// "cftrag", then "IF" for an image of the forest.
 const MAGIC: u64 = u64::from_be_bytes(*b"cftragIF");
-/// Words of the owner's area: an address for each of 2085 chunks; the rest is for snapshots.
-pub const OWNER_WORDS: usize = 4096;
-
 /// The largest allocation, in lines: a page of folded names. Also the number of free lists.
 pub(crate) const MAX_LINES: u32 = 64;
-/// Directory pages of the names: 512 * 512 pages of 512 slots for 16 GiB of records.
-pub(crate) const DIRECTORIES: u32 = 512;
-/// Directory pages of the folded names, and of the forms. They are more than those of the names, because there are more folded names and
-/// prefixes.
-pub(crate) const FOLDED_DIRECTORIES: u32 = 1024;
-
 /// Segments of a Bloom filter of windows, and of one of words.
 pub(crate) const SEGMENTS: [u32; 2] = [128, 64];
 
 const COUNTERS: u32 = 1;
 const FREE_LISTS: u32 = 2;
-const DIRECTORY: u32 = 10;
-const FOLDED_NAMES: u32 = 42;
-const BLOOMS: u32 = 43;
-/// The first lines of the segments of windows and of words; the segments of the next Bloom filters follow them.
-const FIRST_SEGMENTS: [u32; 2] = [44, 60];
-const FOLDED_DIRECTORY: u32 = 68;
-const FORMS: u32 = 132;
-const FORMS_DIRECTORY: u32 = 133;
-const OWNER: u32 = 197;
+const DIRECTORIES: u32 = 10;
+const FOLDED_NAMES: u32 = 13;
+const BLOOMS: u32 = 14;
+const SEGMENTS_OF_BLOOMS: u32 = 15;
+const RUNNING: usize = 32;
+const FORMS: u32 = 16;
+const ADDRESSES: u32 = 17;
 /// The first line the allocator hands out.
-pub(crate) const FIRST_LINE: u32 = 709;
+pub(crate) const FIRST_LINE: u32 = 19;
 
-const _: () = assert!(FREE_LISTS + MAX_LINES / 8 <= DIRECTORY);
-const _: () = assert!(DIRECTORY + DIRECTORIES / 16 <= FOLDED_NAMES && FOLDED_NAMES < BLOOMS);
-const _: () = assert!(FIRST_SEGMENTS[0] + 2 * SEGMENTS[0] / 16 <= FIRST_SEGMENTS[1]);
-const _: () = assert!(FIRST_SEGMENTS[1] + 2 * SEGMENTS[1] / 16 <= FOLDED_DIRECTORY);
-const _: () = assert!(FOLDED_DIRECTORY + FOLDED_DIRECTORIES / 16 <= FORMS);
-const _: () = assert!(FORMS_DIRECTORY + FOLDED_DIRECTORIES / 16 <= OWNER);
-const _: () =
-    assert!(index(OWNER) * LINE_BYTES + OWNER_WORDS * 8 == index(FIRST_LINE) * LINE_BYTES);
-const _: () = assert!(FIRST_LINE + MAX_LINES < crate::memory::chunk::lines_of(0));
+const _: () = assert!(FREE_LISTS + MAX_LINES / 8 == DIRECTORIES && DIRECTORIES + 3 == FOLDED_NAMES);
+const _: () = assert!(index(FIRST_LINE - ADDRESSES) * LINE_BYTES == (WITH_ADDRESSES + 1) * 8);
+const _: () = assert!(FIRST_LINE + MAX_LINES < lines_of(0));
 
 /// A counter of line 1, or of the line of the forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +87,7 @@ impl Counter {
     }
 }
 
-/// A word of line 0, of line 42, or of the line of the forms.
+/// A word of line 0, of that of the folded names, or of that of the forms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Field {
     /// Chunks that may be allocated from.
@@ -145,7 +127,7 @@ pub(crate) enum Field {
 }
 
 impl Field {
-    /// The offset of the field, as if line 42 and then that of the forms came right after line 0.
+    /// The offset of the field, as if the line of the folded names and that of the forms came right after line 0.
     const fn at(self) -> usize {
         match self {
             Field::FoldedLevel => LINE_BYTES,
@@ -210,6 +192,21 @@ impl BloomState {
     const fn places(of: BloomItems, table: Table) -> [usize; 4] {
         let at = of as usize * 32 + table as usize * 16;
         [at, at + 4, at + 8, at + 12]
+    }
+}
+
+/// Where the segments of a Bloom filter are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Segments {
+    /// The first line of the first segment.
+    pub(crate) first: u32,
+    /// The lines with the first line of each segment, u32 each; 0 if there is only one.
+    pub(crate) list: u32,
+}
+
+impl Segments {
+    const fn place(of: BloomItems, table: Table) -> usize {
+        of as usize * 16 + table as usize * 8
     }
 }
 
@@ -349,16 +346,10 @@ impl<'m> Root<'m> {
         (FREE_LISTS + i / 8, index(i % 8) * 8)
     }
 
-    /// The line of directory page `i` of the names.
+    /// The line of the uppermost node of a table's directory.
     #[inline]
-    pub(crate) fn directory(self, i: u32) -> u32 {
-        debug_assert!(i < DIRECTORIES);
-        self.lines.line(DIRECTORY + i / 16).u32(index(i % 16) * 4)
-    }
-
-    pub(crate) fn set_directory(self, i: u32, line: u32) {
-        debug_assert!(i < DIRECTORIES);
-        self.lines.line(DIRECTORY + i / 16).set_u32(index(i % 16) * 4, line);
+    pub(crate) const fn directory(table: tables::Table) -> u32 {
+        DIRECTORIES + table as u32
     }
 
     #[inline]
@@ -383,64 +374,36 @@ impl<'m> Root<'m> {
         line.set_u32(at, line.u32(at) + bits);
     }
 
-    fn segment_place(of: BloomItems, table: Table, i: u32) -> (u32, usize) {
-        debug_assert!(i < of.segments());
-        let first = FIRST_SEGMENTS[of as usize] + table as u32 * of.segments() / 16;
-        (first + i / 16, index(i % 16) * 4)
-    }
-
-    /// The first line of segment `i` of a Bloom filter.
     #[inline]
-    pub(crate) fn segment(self, of: BloomItems, table: Table, i: u32) -> u32 {
-        let (line, at) = Root::segment_place(of, table, i);
-        self.lines.line(line).u32(at)
+    pub(crate) fn segments(self, of: BloomItems, table: Table) -> Segments {
+        let (line, at) = (self.lines.line(SEGMENTS_OF_BLOOMS), Segments::place(of, table));
+        Segments { first: line.u32(at), list: line.u32(at + 4) }
     }
 
-    pub(crate) fn set_segment(self, of: BloomItems, table: Table, i: u32, first: u32) {
-        let (line, at) = Root::segment_place(of, table, i);
-        self.lines.line(line).set_u32(at, first);
+    pub(crate) fn set_segments(self, of: BloomItems, table: Table, segments: Segments) {
+        let (line, at) = (self.lines.line(SEGMENTS_OF_BLOOMS), Segments::place(of, table));
+        line.set_u32(at, segments.first);
+        line.set_u32(at + 4, segments.list);
     }
 
-    /// The line of directory page `i` of the folded names.
-    #[inline]
-    pub(crate) fn folded_directory(self, i: u32) -> u32 {
-        debug_assert!(i < FOLDED_DIRECTORIES);
-        self.lines.line(FOLDED_DIRECTORY + i / 16).u32(index(i % 16) * 4)
+    /// The xids that ran at the build: the first line of their list, and how many there are. See `running.rs`.
+    pub(crate) fn running(self) -> (u32, u32) {
+        let line = self.lines.line(SEGMENTS_OF_BLOOMS);
+        (line.u32(RUNNING), line.u32(RUNNING + 4))
     }
 
-    pub(crate) fn set_folded_directory(self, i: u32, line: u32) {
-        debug_assert!(i < FOLDED_DIRECTORIES);
-        self.lines.line(FOLDED_DIRECTORY + i / 16).set_u32(index(i % 16) * 4, line);
+    pub(crate) fn set_running(self, first: u32, count: u32) {
+        let line = self.lines.line(SEGMENTS_OF_BLOOMS);
+        line.set_u32(RUNNING, first);
+        line.set_u32(RUNNING + 4, count);
     }
 
-    /// The line of directory page `i` of the forms.
-    #[inline]
-    pub(crate) fn forms_directory(self, i: u32) -> u32 {
-        debug_assert!(i < FOLDED_DIRECTORIES);
-        self.lines.line(FORMS_DIRECTORY + i / 16).u32(index(i % 16) * 4)
-    }
-
-    pub(crate) fn set_forms_directory(self, i: u32, line: u32) {
-        debug_assert!(i < FOLDED_DIRECTORIES);
-        self.lines.line(FORMS_DIRECTORY + i / 16).set_u32(index(i % 16) * 4, line);
-    }
-
-    /// # Panics
-    /// If `i` is not below [`OWNER_WORDS`].
-    pub(crate) fn owner(self, i: usize) -> u64 {
-        let (line, at) = Root::owner_place(i);
-        self.lines.line(line).u64(at)
-    }
-
-    /// # Panics
-    /// If `i` is not below [`OWNER_WORDS`].
-    pub(crate) fn set_owner(self, i: usize, value: u64) {
-        let (line, at) = Root::owner_place(i);
-        self.lines.line(line).set_u64(at, value);
-    }
-
-    fn owner_place(i: usize) -> (u32, usize) {
-        assert!(i < OWNER_WORDS, "the owner has {OWNER_WORDS} words, not word {i}");
-        (OWNER + word(i / 8), i % 8 * 8)
+    /// Where the address of chunk `n` is.
+    pub(crate) fn address_place(self, n: usize) -> (Line<'m>, usize) {
+        if n <= WITH_ADDRESSES {
+            return (self.lines.line(ADDRESSES + word(n / 8)), n % 8 * 8);
+        }
+        let (line, at) = chunk::address_place(n);
+        (self.mem.line(line), at)
     }
 }

@@ -2,6 +2,10 @@
 
 /// Buckets of a page, as a power of two.
 pub(crate) const PAGE_BITS: u32 = 7;
+/// The most pages of the folded names, and of the forms; names have fewer: 2^18 pages for 16 GiB of records.
+pub(crate) const MOST_PAGES_BITS: u32 = 19;
+/// The largest level of a table.
+pub(crate) const MOST_LEVEL: u32 = MOST_PAGES_BITS + PAGE_BITS;
 /// Lines of a page without tails; in a page with tails, the line where they begin.
 pub(crate) const TAILS_AT: usize = 48;
 /// Lines of a page with tails.
@@ -23,6 +27,14 @@ pub(crate) enum Table {
 }
 
 impl Table {
+    /// Pages that the table may have.
+    pub(crate) const fn most_pages(self) -> u32 {
+        match self {
+            Table::Names => 1 << (MOST_PAGES_BITS - 1),
+            Table::FoldedNames | Table::Forms => 1 << MOST_PAGES_BITS,
+        }
+    }
+
     #[inline]
     const fn has_tails(self) -> bool {
         !matches!(self, Table::Names)

@@ -40,6 +40,8 @@ pub(crate) enum Owner {
     Version,
     /// A word of a vocabulary, or two.
     Words,
+    /// Xids that ran at the build.
+    Xids,
     Free,
 }
 
@@ -129,7 +131,7 @@ impl Verifier<'_, '_> {
         }
         let (chunk, offset) = locate(line);
         let fits = index(line) + index(lines) <= self.lines.len();
-        lines > 0 && fits && lines <= lines_of(chunk) - offset
+        lines > 0 && fits && offset + lines <= lines_of(chunk)
     }
 
     /// Gives lines to an owner; reports lines that cannot be an allocation or already have an owner.

@@ -3,7 +3,7 @@
 use crate::filter::bucket::Entry;
 use crate::folded::bloom::{self, BloomFilter};
 use crate::folded::folded_name::FoldedName;
-use crate::memory::root::{BloomItems, BloomState, Table};
+use crate::memory::root::{BloomItems, BloomState, Segments, Table};
 use crate::verify::verifier::{Owner, Verifier};
 
 impl Verifier<'_, '_> {
@@ -31,10 +31,25 @@ impl Verifier<'_, '_> {
         state: BloomState,
         segments: u32,
     ) -> bool {
-        let (lines, _) = bloom::shape(state.level);
+        let (lines, all) = bloom::shape(state.level);
+        let Segments { first: near, list } = self.root.segments(of, table);
+        let listed = if segments > 0 { bloom::list_lines(all) } else { 0 };
+        if listed > 0 && !self.claim(list, listed, Owner::Page) {
+            return false;
+        }
+        if !self.check(14, (listed > 0) == (list > 0), || format!("{of:?}, {table:?}: list {list}"))
+        {
+            return false;
+        }
         let mut bits = 0;
         for i in 0..segments {
-            let first = self.root.segment(of, table, i);
+            let (place, at) = bloom::in_list(list, i);
+            let first = if listed > 0 { self.mem.line(place).u32(at) } else { near };
+            if !self.check(14, i > 0 || first == near, || {
+                format!("{of:?}, {table:?}: the first segment is at {first} and at {near}")
+            }) {
+                return false;
+            }
             if !self.claim(first, lines, Owner::Page) {
                 return false;
             }

@@ -186,6 +186,7 @@ impl Verifier<'_, '_> {
 mod tests {
     use super::*;
     use crate::filter::bucket::{Entry, Place};
+    use crate::memory::chunk::is_gap;
     use crate::memory::flat::Memory;
     use crate::memory::hash::Hash;
     use crate::memory::root::{BloomItems, BloomState, Counter, Field, Root, Table};
@@ -286,7 +287,7 @@ mod tests {
         assert!(broken(free_twice).contains(&10));
         assert_eq!(broken(|_, root| root.set_mutating(true)), [11]);
         for of in [BloomItems::Windows, BloomItems::Words] {
-            let bloom = |root: Root<'_>| root.segment(of, Table::Now, 0);
+            let bloom = |root: Root<'_>| root.segments(of, Table::Now).first;
             let clog = |mem: &Memory, root: Root<'_>| mem.line(bloom(root)).set_u64(0, u64::MAX);
             assert_eq!(broken(clog), [14]);
             let forget = |mem: &Memory, root: Root<'_>| mem.span(bloom(root)).zero(1);
@@ -326,7 +327,7 @@ mod tests {
         let lines = Root::new(&heap).get(Field::Bump);
         let step = if std::env::var_os("CFTRAG_QUICK").is_some() { 97 } else { 3 };
         let (mut flips, mut found) = (0, 0);
-        for word in (4..lines * 16).step_by(step) {
+        for word in (4..lines * 16).step_by(step).filter(|word| !is_gap(word / 16)) {
             let (line, at) = (heap.line(word / 16), index(word % 16) * 4);
             let before = line.u32(at);
             line.set_u32(at, before ^ 1 << (word * 7 % 32));
@@ -336,8 +337,8 @@ mod tests {
             flips += 1;
             found += u32::from(problems > 0);
         }
-        // Flips go unnoticed in the owner's area, which is most of the root, and in the empty parts of filter pages.
-        assert!(found * 20 > flips, "{found} of {flips} flips were noticed");
+        // Flips go unnoticed in the empty parts of filter pages.
+        assert!(found * 8 > flips, "{found} of {flips} flips were noticed");
         Image::open(&heap).unwrap().verify(&mut |problem| panic!("{problem:?}"));
     }
 }

@@ -11,7 +11,7 @@
 //!  I8   the queue holds every version once, linked both ways, and its slots link to it
 //!  I9   the counters are right: entities, trees, edge rows (as often up as down), versions
 //!  I10  each line up to the bump has one owner: root, page, record, piece, block (of either kind), version,
-//!       word, or a free list, whose pieces are marked and counted
+//!       word, list of xids, or a free list, whose pieces are marked and counted
 //!  I11  no writer is at work
 //!  I12  an entity whose name has a folded name, or another form, is found from the one entry of that form, others from
 //!       none; of two and more, each is in the block that its place leads to, blocks of one form are a ring
@@ -33,13 +33,15 @@ use std::collections::HashMap;
 
 use crate::Interruptible;
 use crate::filter::bucket::Geometry;
-use crate::filter::table::{DIRECTORY_LINES, Filter};
+use crate::filter::table::Filter;
+use crate::forest::running;
 use crate::memory::alloc::FREE_MARK;
-use crate::memory::casts::{index, wide};
-use crate::memory::chunk::first_line;
+use crate::memory::casts::{index, wide, word};
+use crate::memory::chunk::{first_line, is_gap, lines_of};
 use crate::memory::hash::{Hash, Kind};
 use crate::memory::id::RecordId;
 use crate::memory::root::{Counter, FIRST_LINE, Field, MAX_LINES};
+
 use crate::memory::tables::FIRST_LEVEL;
 use crate::records::record::{Record, pieces};
 use crate::records::version::Version;
@@ -76,6 +78,7 @@ impl Image<'_> {
         if pages && verifier.blooms() {
             verifier.entries();
             verifier.queue();
+            verifier.running();
             verifier.lists();
             verifier.links();
             verifier.counters();
@@ -94,10 +97,10 @@ impl Verifier<'_, '_> {
         }) {
             return false;
         }
-        let end = first_line(chunks);
-        if !self.check(1, (FIRST_LINE..=end).contains(&bump), || {
-            format!("bump at line {bump}, lines end at {end}")
-        }) {
+        let end = first_line(chunks - 1) + lines_of(chunks - 1);
+        // A bump in a gap is at the end of its chunk.
+        let sane = (FIRST_LINE..=end).contains(&bump) && !(is_gap(bump) && is_gap(bump - 1));
+        if !self.check(1, sane, || format!("bump at line {bump}, lines end at {end}")) {
             return false;
         }
         self.lines = vec![Known { owner: Owner::Nobody, up: 0, down: 0 }; index(bump)];
@@ -116,11 +119,10 @@ impl Verifier<'_, '_> {
         })
     }
 
-    /// Claims a table's pages and directory pages. `false` if its buckets cannot be read.
+    /// Claims a table's pages and the nodes of its directory. `false` if its buckets cannot be read.
     fn pages(&mut self, filter: Filter<'_>) -> bool {
         (0..filter.pages()).all(|page| {
-            let directory = filter.directory_of(page);
-            directory.is_none_or(|line| self.claim(line, DIRECTORY_LINES, Owner::Page))
+            filter.page_place(page, &mut |node| self.claim(node, 1, Owner::Page)).is_some()
                 && self.claim(filter.page(page), filter.table().page_lines(), Owner::Page)
         })
     }
@@ -229,6 +231,18 @@ impl Verifier<'_, '_> {
         self.counter(Counter::Versions, count);
     }
 
+    fn running(&mut self) {
+        let (mut line, count) = self.root.running();
+        let lines = running::lines_of(index(count));
+        for _ in 0..lines {
+            if !self.claim(line, 1, Owner::Xids) {
+                return;
+            }
+            line = self.mem.line(line).u32(0);
+        }
+        self.check(10, line == 0, || format!("{count} xids ran at the build, more lines follow"));
+    }
+
     pub(crate) fn counter(&mut self, counter: Counter, has: u64) {
         let says = self.root.count(counter);
         self.check(9, says == has, || format!("{counter:?} says {says}, there are {has}"));
@@ -269,7 +283,7 @@ impl Verifier<'_, '_> {
         let (mut lost, mut first) = (0, 0);
         for line in (index(FIRST_LINE)..self.lines.len()).rev() {
             self.step_line(line);
-            if self.lines[line].owner == Owner::Nobody {
+            if self.lines[line].owner == Owner::Nobody && !is_gap(word(line)) {
                 (lost, first) = (lost + 1, line);
             }
         }

@@ -412,14 +412,15 @@ pub fn verify(image: Image<'_>) {
     assert!(problems.is_empty(), "{problems:#?}");
 }
 
-/// A memory of `chunks` chunks with an empty image.
-pub fn heap(chunks: usize) -> HeapMemory {
-    let mut heap = HeapMemory::new(usize::MAX);
-    for _ in 0..chunks {
+/// An image with at least (2^n - 1) * 64 KiB of memory.
+pub fn heap(n: u32) -> HeapMemory {
+    let (mut heap, mut bytes) = (HeapMemory::new(usize::MAX), 0);
+    while bytes < ((1 << n) - 1) << 16 {
+        bytes += cftrag_core::chunk_bytes(heap.mapped());
         assert!(heap.grow());
     }
     let image = Image::format(&heap, 0x00C0_FFEE).unwrap();
-    image.publish_chunks(chunks);
+    image.publish_chunks(heap.mapped());
     heap
 }
 

@@ -61,13 +61,13 @@ const PREFIX_BITS: u64 = u64::MAX << (LENGTH_BITS + COUNT_BITS);
 
 const _: () = assert!(LINE_BITS + HEAT_BITS == 32);
 const _: () = assert!(HALF_SHIFT + 1 == WORD_SHIFT + HEAT_BITS, "the half is below the line");
-const _: () = assert!(HALF_SHIFT + KNOWN_BITS >= crate::filter::directory::MOST_LEVEL);
+const _: () = assert!(HALF_SHIFT + KNOWN_BITS >= crate::memory::tables::MOST_LEVEL);
 const _: () = assert!(TAG_SHIFT == 48, "equal_tags() compares the upper bits");
 const _: () = assert!(FINGERPRINT_SHIFT + crate::memory::hash::FINGERPRINT_BITS == 64);
 const _: () =
     assert!(KNOWN_BITS <= crate::memory::tables::FIRST_LEVEL, "a bucket's number has as many");
 const _: () =
-    assert!(21 + KNOWN_BITS == LINE_BITS && crate::filter::directory::MOST_LEVEL <= LINE_BITS);
+    assert!(21 + KNOWN_BITS == LINE_BITS && crate::memory::tables::MOST_LEVEL <= LINE_BITS);
 
 /// An entry of a bucket; 0 is an empty slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

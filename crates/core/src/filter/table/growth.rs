@@ -2,11 +2,11 @@
 //!
 //! Promises: allocates what was planned, and no more; a split moves entries of one bucket only.
 
-use crate::filter::directory::DIRECTORY_BITS;
+use crate::filter::directory::{MOST_NODES, nodes_for};
 use crate::memory::tables::Table;
 use std::hint::select_unpredictable;
 
-use super::{DIRECTORY_LINES, Filter, begins_directory};
+use super::Filter;
 use crate::filter::bucket::{Entry, SLOTS};
 use crate::memory::alloc::{self, Plan};
 use crate::memory::casts::{index, wide};
@@ -29,12 +29,14 @@ impl Filter<'_> {
         let buckets = self.geometry().buckets() + self.splits_for(new);
         let need = buckets.div_ceil(1 << PAGE_BITS);
         for page in self.pages()..need {
-            if begins_directory(page) {
-                plan.take(DIRECTORY_LINES, 1);
-            }
-            plan.take(self.table.page_lines(), 1);
+            self.plan_page(page, plan);
         }
         need <= self.table.most_pages()
+    }
+
+    fn plan_page(self, page: u32, plan: &mut Plan<'_>) {
+        plan.take(self.table.page_lines(), 1);
+        plan.take(1, index(nodes_for(page)));
     }
 
     /// Whether one insert, which adds at most two pages, may exceed the directory.
@@ -61,7 +63,7 @@ impl Filter<'_> {
     /// the table of forms, which has room for 409 entries between them.
     pub(crate) const fn bound_lines() -> usize {
         let folded = Table::FoldedNames.page_lines() + 2 * Table::Forms.page_lines();
-        index(3 * DIRECTORY_LINES + Table::Names.page_lines() + folded)
+        index(3 * MOST_NODES + Table::Names.page_lines() + folded)
     }
 
     /// Whether a split would find the memory it needs, and leave `later` lines available.
@@ -71,29 +73,14 @@ impl Filter<'_> {
             return true;
         }
         let mut plan = Plan::new(self.root);
-        plan.take(DIRECTORY_LINES, 1);
-        plan.take(self.table.page_lines(), 1);
+        self.plan_page(pages, &mut plan);
         plan.take(1, later);
         pages < self.table.most_pages() && plan.shortage().is_none()
     }
 
     /// Adds a page, without clearing its buckets.
     pub(super) fn add_page(self) {
-        let page = self.pages();
-        let (directory, at) = (page >> DIRECTORY_BITS, page & ((1 << DIRECTORY_BITS) - 1));
-        if at == 0 {
-            let line = planned(alloc::take(self.mem(), DIRECTORY_LINES)).get();
-            self.mem().span(line).zero(DIRECTORY_LINES);
-            match self.table {
-                Table::Names => self.root.set_directory(directory, line),
-                Table::FoldedNames => self.root.set_folded_directory(directory, line),
-                Table::Forms => self.root.set_forms_directory(directory, line),
-            }
-        }
-        let line = planned(alloc::take(self.mem(), self.table.page_lines())).get();
-        let entry = self.mem().line(self.directory(directory) + at / 16);
-        entry.set_u32(index(at % 16) * 4, line);
-        self.root.set(self.table.fields()[2], page + 1);
+        self.note_page(planned(alloc::take(self.mem(), self.table.page_lines())).get());
     }
 
     /// Splits the bucket at the split pointer: each entry stays or moves to the new last bucket.

@@ -4,9 +4,9 @@ use std::ptr::NonNull;
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::{Memory, SEGMENT_LINES};
+use super::Memory;
 use crate::memory::casts::index;
-use crate::memory::chunk::{LINE_BYTES, MAX_CHUNKS, chunk_bytes, first_line};
+use crate::memory::chunk::{LINE_BYTES, MAX_CHUNKS, SEGMENT_LINES, chunk_bytes, first_line};
 
 /// A memory on the heap, for tests and tools, and for checking an image without its lock.
 ///
@@ -64,8 +64,9 @@ impl HeapMemory {
             if !go_on() {
                 return false;
             }
-            for word in 0..index(SEGMENT_LINES) * LINE_BYTES / size_of::<u64>() {
-                // SAFETY: both segments have SEGMENT_LINES lines, aligned, mapped as long as their memories are
+            let lines = SEGMENT_LINES.min(from.left).min(to.left);
+            for word in 0..index(lines) * LINE_BYTES / size_of::<u64>() {
+                // SAFETY: both segments have `lines` lines, aligned, mapped as long as their memories are
                 // borrowed. Others may store hints in the bytes that are read, by relaxed atomics; the bytes written
                 // are ours, and `&mut self` excludes readers.
                 unsafe {

@@ -4,8 +4,8 @@ use std::marker::PhantomData;
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
-use super::{Memory, SEGMENT_LINES};
-use crate::memory::chunk::LINE_BYTES;
+use super::Memory;
+use crate::memory::chunk::{LINE_BYTES, size};
 
 /// The lines of chunk 0. One check that it is mapped serves for all of them.
 #[derive(Clone, Copy, Debug)]
@@ -16,7 +16,7 @@ pub(crate) struct FirstLines<'m> {
 
 impl<'m> FirstLines<'m> {
     /// # Safety
-    /// `first` is a segment's first line.
+    /// `first` is the first line of a chunk 0.
     #[inline(always)]
     pub(super) unsafe fn at(first: Line<'m>) -> FirstLines<'m> {
         FirstLines { start: first.start, memory: PhantomData }
@@ -24,8 +24,8 @@ impl<'m> FirstLines<'m> {
 
     #[inline(always)]
     pub(crate) fn line(self, line: u32) -> Line<'m> {
-        assert!(line < SEGMENT_LINES, "the root is in chunk 0");
-        // SAFETY: a segment begins at `start`, see `FirstLines::at`; it has SEGMENT_LINES lines.
+        assert!(line < const { size(0) }, "the root is in chunk 0");
+        // SAFETY: chunk 0 begins at `start`, see `FirstLines::at`; it has that many lines.
         unsafe { Line::at(self.start.add(line as usize * LINE_BYTES)) }
     }
 }
