@@ -2,7 +2,6 @@
 
 pub(crate) mod bucket;
 pub(crate) mod counters;
-pub(crate) mod directory;
 pub(crate) mod search;
 pub(crate) mod table;
 pub(crate) mod temperature;

@@ -14,6 +14,7 @@
 //! matches, and compares the name itself; room for an entry is found before anything
 //! moves, after reading at most 500 buckets; a split moves entries of one bucket only.
 
+pub(crate) mod directory;
 mod growth;
 
 use crate::filter::bucket::{Bucket, Candidates, Cell, Entry, Geometry, Place, SLOTS};

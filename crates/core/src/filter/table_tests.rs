@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use super::growth::GROW_LOAD;
 use super::*;
-use crate::filter::directory::nodes_for;
+use crate::filter::table::directory::nodes_for;
 use crate::filter::temperature::count::Chance;
 use crate::memory::alloc::loose_lines;
 use crate::memory::casts::index;
@@ -205,5 +205,5 @@ fn a_directory_grows_by_the_nodes_that_were_planned_and_finds_every_page() {
     assert_eq!([16, 32, 256, 512, 4096].map(nodes).map(|of| of[1]), [2, 1, 3, 2, 4]);
     assert_eq!([16, 32, 256, 512, 4096].map(nodes).map(|of| of[0] + of[2]), [0; 5]);
     let most = (0..Table::Forms.most_pages()).map(nodes_for).max();
-    assert_eq!(most, Some(crate::filter::directory::MOST_NODES));
+    assert_eq!(most, Some(crate::filter::table::directory::MOST_NODES));
 }

@@ -6,7 +6,7 @@
 //!          chunks u32, bump u32, level u32, split u32, pages u32, cool u32, oldest u32, newest u32
 //!      1   entities, trees, edge_rows, versions, kicks, splits, free_lines, folded names   (u64 each)
 //!    2-9   free lists: for 1 to 64 lines: first u32, count u32
-//!  10-12   the directories of names, of folded names, of forms: a node each, see filter/directory.rs
+//!  10-12   the directories of names, of folded names, of forms: a node each, see filter/table/directory.rs
 //!     13   the table of folded names: level u32, split u32, pages u32; moves u32
 //!     14   the Bloom filter of windows, and the one that is being filled, then those of words:
 //!          level, bits, segments, swept (u32 each)

@@ -2,7 +2,7 @@
 //!
 //! Promises: allocates what was planned, and no more; a split moves entries of one bucket only.
 
-use crate::filter::directory::{MOST_NODES, nodes_for};
+use crate::filter::table::directory::{MOST_NODES, nodes_for};
 use crate::memory::tables::Table;
 use std::hint::select_unpredictable;
 
