@@ -23,6 +23,9 @@ pub static WORK_MEMORY: GucSetting<i32> = GucSetting::<i32>::new(1024 * 1024);
 /// `cftrag.build_on_start`: whether images are built when the server starts (builds/launcher.rs).
 pub static BUILD_ON_START: GucSetting<bool> = GucSetting::<bool>::new(true);
 
+/// `cftrag.wait_for_image`: whether a call whose definition reads the whole table waits for a build.
+pub static WAIT_FOR_IMAGE: GucSetting<bool> = GucSetting::<bool>::new(true);
+
 /// `cftrag.temperature`: what is done with the counts of lookups.
 pub static TEMPERATURE: GucSetting<Temperature> = GucSetting::<Temperature>::new(Temperature::Count);
 
@@ -224,6 +227,14 @@ pub fn define() {
         c"Only if the library is in shared_preload_libraries. Also after a promotion.",
         &BUILD_ON_START,
         GucContext::Sighup,
+        GucFlags::default(),
+    );
+    GucRegistry::define_bool_guc(
+        c"cftrag.wait_for_image",
+        c"Sets whether a call that would else read the whole table waits while the table's image is built.",
+        c"Recognising names in a text, roots: no longer than reading the table would take. It never waits for a build that waits for writers.",
+        &WAIT_FOR_IMAGE,
+        GucContext::Userset,
         GucFlags::default(),
     );
     GucRegistry::define_enum_guc(

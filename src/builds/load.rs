@@ -21,6 +21,7 @@ use crate::image::control::Control;
 use crate::image::slot::{COUNTING, Header, Key, Slot, State};
 use crate::pg::compat;
 use crate::pg::compat::random_seed;
+use crate::pg::snapshot;
 use crate::pg::snapshot::SnapshotView;
 use cftrag_core::{Degrees, Edge, Error, Image, LABELS, Language, MORE_LABELS, Memory, OTHER_NAMES, Recent};
 use pgrx::check_for_interrupts;
@@ -62,6 +63,8 @@ pub fn load(
     let (key, columns, language) = key(table, snapshot, functions)?;
     control.slot(index).kept.store(!registration::keeps(table.oid(), functions).is_empty(), Relaxed);
     free_useless(control, index, &key);
+    let pace = || Pace { table, lock, read: 0 };
+    let last_change = last_change(table, pace())?;
     let root = grow(control, memory)?;
     let image = Image::format(memory, random_seed()).map_err(|e| error::core(&e))?;
     image.set_language(language);
@@ -98,6 +101,7 @@ pub fn load(
     Ok(Header {
         state: State::Ready,
         snapshot_xmax: seen.xmax(),
+        last_change,
         root,
         // SAFETY: reads the clock.
         built_at: unsafe { pg_sys::GetCurrentTimestamp() },
@@ -186,6 +190,33 @@ fn insert(
             Err(other) => return Err(error::core(&other)),
         }
     }
+}
+
+/// The latest transaction that wrote a row version which is in the table, or deleted one, 64 bits: a snapshot that sees all up to it sees the
+/// same rows as the build's. (Versions that such a snapshot sees are there as long as the snapshot is.)
+fn last_change(table: &EdgesTable, mut pace: Pace<'_>) -> Fallible<u64> {
+    if compat::snapshots_expire() {
+        return Ok(u64::MAX);
+    }
+    let mut last = 0;
+    let mut result = Ok(());
+    // SAFETY: a heap scan of an open table that returns every version, with a pin on its page.
+    unsafe {
+        let (any, none) = (&raw mut pg_sys::SnapshotAnyData, std::ptr::null_mut());
+        let options = pg_sys::ScanOptions::SO_TYPE_SEQSCAN | pg_sys::ScanOptions::SO_ALLOW_STRAT;
+        let scan = pg_sys::heap_beginscan(table.rel(), any, 0, none, std::ptr::null_mut(), options);
+        while result.is_ok() {
+            let tuple = pg_sys::heap_getnext(scan, pg_sys::ScanDirection::ForwardScanDirection);
+            if tuple.is_null() {
+                break;
+            }
+            result = pace.before((*tuple).t_len as usize);
+            let xids = compat::writers((*tuple).t_data).into_iter().flatten();
+            last = xids.map(snapshot::full_xid).fold(last, u64::max);
+        }
+        pg_sys::heap_endscan(scan);
+    }
+    result.map(|()| last)
 }
 
 /// Calls `each` for every edge and label of the table that the snapshot sees. The scan and the output functions of these types run no user's code. If

@@ -54,6 +54,37 @@ pub fn request(control: &Control, table: &EdgesTable, functions: Functions, gave
     }
 }
 
+/// Waits until a build of the table that is under way, or was just asked for, has ended; at most so long, and not for one that waits for other sessions.
+/// Returns whether there is another image. A transaction that has written does not wait: a build may wait for it.
+pub fn wait_for_image(control: &Control, table: pg_sys::Oid, most: Duration) -> bool {
+    // SAFETY: backend state.
+    let may =
+        unsafe { pg_sys::GetTopTransactionIdIfAny() == pg_sys::InvalidTransactionId && !pg_sys::IsInParallelMode() };
+    let Some((_, slot)) = control.find(table).filter(|_| may) else { return false };
+    let (begun, before) = (Instant::now(), slot.generation.load(SeqCst));
+    let mut builds = None;
+    let _watch = client::watch();
+    while begun.elapsed() < most {
+        if slot.generation.load(SeqCst) != before && slot.holds_image() {
+            return true;
+        }
+        let is_built = slot.builder.load(SeqCst) != 0;
+        let waits = slot::WAITS.contains(&slot.progress.phase.load(SeqCst));
+        if is_built && !waits {
+            builds = Some(Instant::now());
+        }
+        // It has ended, has not begun, or waits.
+        if builds.unwrap_or(begun).elapsed() > SOON {
+            return false;
+        }
+        latch::pause();
+    }
+    false
+}
+
+/// Within this time a worker begins, and a build finds that it need not wait for anybody.
+const SOON: Duration = Duration::from_millis(200);
+
 impl Worker {
     /// Waits for the worker's end, and for the sessions that the worker waits for. Tells the worker to stop unless it has ended, also when an
     /// interrupt or lock_timeout ends the wait with an ERROR. The caller holds no lock on the table.

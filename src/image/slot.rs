@@ -90,6 +90,8 @@ pub struct Header {
     pub state: State,
     /// Build snapshot's xmax, 64 bits.
     pub snapshot_xmax: u64,
+    /// No transaction later than this one, 64 bits, had changed a row of the table when it was scanned.
+    pub last_change: u64,
     /// token of chunk 0.
     pub root: u64,
     pub built_at: i64,
@@ -213,7 +215,7 @@ pub const PHASES: [&str; 7] = [
 ];
 
 /// About what an edge's row takes on a page: a build's total is an estimate.
-const ROW_BYTES: u64 = 80;
+pub const ROW_BYTES: u64 = 80;
 
 /// No process has this id; it marks a slot that is being swept.
 pub const SWEEPER: u32 = u32::MAX;

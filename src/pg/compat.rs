@@ -459,6 +459,40 @@ pub mod unguarded {
     }
 }
 
+/// The xids that wrote a version of a row and deleted it, if they are not frozen, and it is more than locked.
+///
+/// # Safety
+/// A tuple in a pinned page.
+pub unsafe fn writers(tuple: pg_sys::HeapTupleHeader) -> [Option<u32>; 2] {
+    let is_normal = |xid: pg_sys::TransactionId| (xid >= pg_sys::FirstNormalTransactionId).then(|| u32::from(xid));
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mask = u32::from((*tuple).t_infomask);
+        let frozen = mask & pg_sys::HEAP_XMIN_FROZEN == pg_sys::HEAP_XMIN_FROZEN;
+        let xmin = if frozen { None } else { is_normal(pg_sys::htup::HeapTupleHeaderGetRawXmin(tuple)) };
+        // As the macro HEAP_XMAX_IS_LOCKED_ONLY.
+        let locked = mask & pg_sys::HEAP_XMAX_LOCK_ONLY != 0
+            || mask & (pg_sys::HEAP_XMAX_IS_MULTI | pg_sys::HEAP_LOCK_MASK) == pg_sys::HEAP_XMAX_EXCL_LOCK;
+        let xmax = if mask & pg_sys::HEAP_XMAX_INVALID != 0 || locked {
+            None
+        } else if mask & pg_sys::HEAP_XMAX_IS_MULTI != 0 {
+            is_normal(pg_sys::HeapTupleGetUpdateXid(tuple))
+        } else {
+            is_normal((*tuple).t_choice.t_heap.t_xmax)
+        };
+        [xmin, xmax]
+    }
+}
+
+/// Whether rows may be removed that a snapshot still sees (`old_snapshot_threshold`, until 16).
+pub fn snapshots_expire() -> bool {
+    #[cfg(any(feature = "pg15", feature = "pg16"))]
+    // SAFETY: reads a setting.
+    return unsafe { pg_sys::old_snapshot_threshold } >= 0;
+    #[cfg(not(any(feature = "pg15", feature = "pg16")))]
+    false
+}
+
 /// `object_access_hook`, which is called for each object that is dropped, among others: kind of access, catalog, object,
 /// part of it, what the kind says.
 pub type ObjectAccessHook = Option<

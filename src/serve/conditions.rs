@@ -222,9 +222,9 @@ pub fn same(header: &Header, key: &Key) -> Result<(), Reason> {
     Ok(())
 }
 
-/// The snapshot must be at least as new as the build's: rows deleted before the build are not in the image.
+/// The snapshot must be at least as new as the build's, or see all that was changed in the table before it: rows deleted before the build are not in the image.
 fn new_enough(header: &Header, image: Image<'_>, seen: &SnapshotView) -> Result<(), Reason> {
-    if seen.xmin() >= header.snapshot_xmax {
+    if seen.xmin() >= header.snapshot_xmax || seen.xmin() > header.last_change {
         return Ok(());
     }
     if seen.xmax() < header.snapshot_xmax {

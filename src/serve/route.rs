@@ -7,13 +7,16 @@ use crate::builds::locked::InPlace;
 use crate::builds::{locked, request};
 use crate::capture::transaction;
 use crate::catalog::attached_table::AttachedTable;
+use crate::guc;
 use crate::image::control::Control;
 use crate::image::reason::Reason;
+use crate::image::slot::ROW_BYTES;
 use crate::pg::snapshot::SnapshotView;
 use crate::serve::conditions;
 use crate::serve::conditions::Ticket;
 use cftrag_core::Image;
 use pgrx::pg_sys;
+use std::time::Duration;
 
 /// Checks every condition. Flushes this transaction's own changes to the table; builds a small table's image if there is none.
 pub fn route(of: &AttachedTable) -> Result<Ticket, Reason> {
@@ -23,7 +26,28 @@ pub fn route(of: &AttachedTable) -> Result<Ticket, Reason> {
 /// [`route`], with the result of `first`, called with the image under the lock that it was checked under.
 pub fn route_and<R>(
     of: &AttachedTable,
+    first: impl FnMut(Image<'_>, &SnapshotView) -> R,
+) -> Result<(Ticket, R), Reason> {
+    route_or(of, first, heal)
+}
+
+/// [`route_and`], for a call whose definition reads the whole table: waits for a build rather than run that beside it.
+pub fn route_whole<R>(
+    of: &AttachedTable,
+    first: impl FnMut(Image<'_>, &SnapshotView) -> R,
+) -> Result<(Ticket, R), Reason> {
+    route_or(of, first, |control, of, reason| {
+        heal(control, of, reason).or_else(|reason| match waits(control, of, reason) {
+            true => Ok(()),
+            false => Err(reason),
+        })
+    })
+}
+
+fn route_or<R>(
+    of: &AttachedTable,
     mut first: impl FnMut(Image<'_>, &SnapshotView) -> R,
+    heal: impl Fn(&Control, &AttachedTable, Reason) -> Result<(), Reason>,
 ) -> Result<(Ticket, R), Reason> {
     let question = conditions::before(of)?;
     flush_own(of.oid())?;
@@ -33,6 +57,19 @@ pub fn route_and<R>(
     });
     found.inspect(|(ticket, _)| ticket.touch())
 }
+
+/// Waits for a build of the table, if one is under way or about to begin: no longer than the definition would take. Returns whether
+/// there is another image.
+fn waits(control: &Control, of: &AttachedTable, reason: Reason) -> bool {
+    if !guc::WAIT_FOR_IMAGE.get() || !heals(control, of.oid(), reason) {
+        return false;
+    }
+    let rows = u32::try_from(of.table.bytes() / ROW_BYTES).unwrap_or(u32::MAX);
+    request::wait_for_image(control, of.oid(), DEFINITION_PER_ROW * rows)
+}
+
+/// What the definition takes for a row at least, where it reads the whole table (12 s for 1.3 million rows).
+const DEFINITION_PER_ROW: Duration = Duration::from_micros(8);
 
 /// Whether a build could help. After memory ran out, readers do not ask for a build for a while; cft_build still does.
 fn heals(control: &Control, table: pg_sys::Oid, reason: Reason) -> bool {

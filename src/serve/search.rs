@@ -312,7 +312,7 @@ fn known_words(
         let mut step = if n == 0 {
             edges.read(first)?
         } else {
-            let (ticket, step) = route::route_and(of, first)?;
+            let (ticket, step) = route::route_whole(of, first)?;
             own = Some(ticket);
             step
         };
@@ -420,7 +420,7 @@ fn look(
     recogniser.begin(seek, all);
     recogniser.read(&mut reader, &mut work).map_err(no_room)?;
     let first = |image: Image<'_>, seen: &SnapshotView| recogniser.step(image, seen, CELLS, &reader);
-    let (mut ticket, step) = route::route_and(of, first)?;
+    let (mut ticket, step) = route::route_whole(of, first)?;
     let mut step = step;
     loop {
         match step {

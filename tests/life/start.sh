@@ -61,4 +61,24 @@ again cftrag.build_in_place_limit=0 cftrag.build_on_start=off
 sleep 1
 is "off" "$(sql a "SELECT count(*) FROM pg_stat_cftrag WHERE state = 'ready'")" 0
 exact a edges no_image
+# The first question that would read the whole table waits for the image, though others commit meanwhile; not if the table itself has changed
+# since its snapshot, nor for a build that waits for writers, nor where that is not wanted.
+again cftrag.build_in_place_limit=1kB cftrag.build_on_start=off
+big a large 300000
+sql a "CREATE TABLE elsewhere (n int)"
+calls() { sql a "SELECT state, image_calls > 0, reference_calls FROM pg_stat_cftrag WHERE edges = 'large'::regclass"; }
+asked="SELECT count(*) FROM cft_entities('n77 and n299999', edges => 'large')"
+(for ((n = 0; n < 3000; n++)); do echo "INSERT INTO elsewhere VALUES ($n);"; done | psql a >/dev/null 2>&1) &
+is "asked" "$(try a "$asked")" 2
+wait
+is "the image answered" "$(calls)" "ready|t|0"
+anew() { sql a "SELECT cft_detach('large'); SELECT cft_attach('large', tree => 'tree'); SELECT cft_stats_reset()" >/dev/null; }
+anew
+is "does not wait" "$(try a "SET cftrag.wait_for_image = off; $asked")" 2
+like "the definition answered" "$(calls)" "*|f|1"
+anew
+is "prepare a write" "$(try a "BEGIN; INSERT INTO large VALUES ('t', 'n1', 'late'); PREPARE TRANSACTION 'y'")" ""
+is "does not wait for a writer" "$(try a "$asked")" 2
+like "the definition answered beside a writer" "$(calls)" "*|f|1"
+is "commit prepared" "$(try a "COMMIT PREPARED 'y'")" ""
 finish
