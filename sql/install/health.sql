@@ -27,14 +27,15 @@ BEGIN
      WHERE preloaded IS NOT NULL;
 
     -- What does not heal by itself is critical; what is as PostgreSQL wants it, is well.
-    RETURN QUERY SELECT 'image of ' || s.edges, CASE WHEN s.serves THEN 'ok' ELSE coalesce(r.status, 'warning') END,
-        CASE WHEN s.serves THEN format('%s rows, %s', s.edge_rows, pg_size_pretty(s.memory_bytes)) ELSE 'the reference query answers: ' || coalesce(r.words, s.reason) END,
-        CASE WHEN NOT s.serves AND r.status IS DISTINCT FROM 'ok' THEN coalesce(r.hint, format('SELECT cft_build(%L)', s.edges)) END
+    RETURN QUERY SELECT 'image of ' || s.edges, CASE WHEN s.serves THEN 'ok' WHEN s.build_error IS NOT NULL THEN 'critical' ELSE coalesce(r.status, 'warning') END,
+        CASE WHEN s.serves THEN format('%s rows, %s', s.edge_rows, pg_size_pretty(s.memory_bytes)) ELSE 'the reference query answers: ' || coalesce(r.words, s.reason) END
+            || coalesce('; the last build failed: ' || s.build_error, ''),
+        CASE WHEN NOT s.serves AND (r.status IS DISTINCT FROM 'ok' OR s.build_error IS NOT NULL) THEN coalesce(r.hint, format('SELECT cft_build(%L)', s.edges)) END
       FROM cftrag_internal.cft_stat() AS s
       LEFT JOIN (VALUES
         ('disabled', 'warning', 'cftrag.enable is off', 'SET cftrag.enable = on'),
-        ('no_memory', 'critical', 'there is no shared memory for it', 'ALTER SYSTEM SET cftrag.memory_limit to more; pg_stat_cftrag_databases says who has how much'),
-        ('no_image', 'warning', 'no image is built yet', NULL),
+        ('no_memory', 'critical', 'there is no shared memory for it', 'ALTER SYSTEM SET cftrag.memory_limit to more (SELECT pg_reload_conf()); pg_stat_cftrag_databases says who has how much'),
+        ('no_image', 'ok', 'an image is built when it is asked for', NULL),
         ('incomplete', 'warning', 'the image has lost a change', NULL),
         ('rewritten', 'warning', 'the table was rewritten', NULL),
         ('triggers', 'critical', 'its triggers are not those of the build, or are not ENABLE ALWAYS', 'call cft_attach again, with the same arguments, and cft_build'),
@@ -47,7 +48,7 @@ BEGIN
       ) AS r(name, status, words, hint) ON s.reason = r.name
      WHERE s.edges IS NOT NULL AND s.serves IS NOT NULL;
 
-    RETURN QUERY SELECT 'calls about ' || coalesce(s.edges::text, 'tables without a place'), CASE WHEN s.calls >= 1000 AND s.share > 0.1 THEN 'warning' ELSE 'ok' END,
+    RETURN QUERY SELECT 'calls about ' || s.edges, CASE WHEN s.calls >= 1000 AND s.share > 0.1 THEN 'warning' ELSE 'ok' END,
         format('the reference query answered %s of %s calls', s.reference_calls, s.calls) || coalesce(' (' || s.reasons || ')', ''),
         CASE WHEN s.calls >= 1000 AND s.share > 0.1 THEN 'docs/operations.md says what each reason means; SELECT cft_stats_reset() counts anew' END
       FROM (SELECT t.edges, t.reference_calls, t.image_calls + t.reference_calls AS calls, (t.reference_calls - t.ref_row_security - t.ref_recovery - t.ref_serializable) / nullif(t.image_calls + t.reference_calls, 0)::numeric AS share,
@@ -58,12 +59,13 @@ BEGIN
 
     SELECT s.* INTO server FROM (SELECT coalesce(sum(d.memory_bytes), 0) AS bytes, pg_size_bytes(current_setting('cftrag.memory_limit')) AS most, coalesce(sum(d.places), 0) AS places, coalesce(sum(d.gone), 0) AS gone
                                    FROM cftrag_internal.cft_databases() AS d) AS s;
-    RETURN QUERY SELECT 'memory', CASE WHEN server.bytes >= server.most * 0.9 THEN 'warning' ELSE 'ok' END,
-        format('images of all databases have %s of cftrag.memory_limit, %s', pg_size_pretty(server.bytes), pg_size_pretty(server.most)),
-        CASE WHEN server.bytes >= server.most * 0.9 THEN 'ALTER SYSTEM SET cftrag.memory_limit to more, or detach tables that nobody asks' END;
-    RETURN QUERY SELECT 'places', CASE WHEN server.places >= 230 THEN 'warning' ELSE 'ok' END,
-        format('%s tables of all databases have a place, of 256; %s of them are gone', server.places, server.gone),
-        CASE WHEN server.places >= 230 THEN 'detach tables that nobody asks: for those without a place the reference query answers' END;
+    RETURN QUERY SELECT 'memory', 'ok', format('images of all databases have %s of cftrag.memory_limit, %s; those that were asked for least recently make room', pg_size_pretty(server.bytes), pg_size_pretty(server.most)), NULL;
+    RETURN QUERY SELECT 'places', CASE WHEN server.places >= 60000 THEN 'warning' ELSE 'ok' END,
+        format('%s tables of all databases have a place, of 65535; %s of them are gone', server.places, server.gone),
+        CASE WHEN server.places >= 60000 THEN 'detach tables that nobody asks: for those without a place the reference query answers' END;
+    RETURN QUERY SELECT 'work_mem', CASE WHEN w.kb < 4096 THEN 'warning' ELSE 'ok' END, format('work_mem is %s', current_setting('work_mem')),
+        CASE WHEN w.kb < 4096 THEN 'ALTER SYSTEM SET work_mem to 4MB or more: larger answers go by a disk' END
+      FROM (SELECT pg_size_bytes(current_setting('work_mem')) / 1024 AS kb) AS w;
 
     RETURN QUERY SELECT 'build of ' || b.edges, CASE WHEN b.started < clock_timestamp() - interval '1 minute' AND b.for_whom IS NOT NULL THEN 'warning' ELSE 'ok' END,
         format('%s since %s', b.phase, b.started) || coalesce(', waits for ' || b.for_whom, ''),
@@ -72,9 +74,9 @@ BEGIN
       FROM (SELECT p.*, coalesce('the prepared transaction ' || quote_literal(x.gid), 'process ' || p.waits_for) AS for_whom, x.gid AS waits_for_gid
               FROM cftrag_internal.cft_progress() AS p LEFT JOIN pg_prepared_xacts AS x ON x.transaction = p.waits_for_xid) AS b;
 
-    RETURN QUERY SELECT 'old versions of ' || s.edges, 'warning', format('%s old versions of rows are kept for a snapshot', s.versions),
+    RETURN QUERY SELECT 'old versions of ' || s.edges, 'warning', format('%s old versions of rows are kept for a snapshot; with twice as many the image is built anew, without them', s.versions),
         coalesce(format('SELECT pg_terminate_backend(%s), whose snapshot is the oldest', (SELECT a.pid FROM pg_stat_activity AS a WHERE a.backend_xmin IS NOT NULL ORDER BY age(a.backend_xmin) DESC LIMIT 1)), 'end the oldest transaction')
-      FROM cftrag_internal.cft_stat() AS s WHERE s.versions > greatest(100000, s.edge_rows);
+      FROM cftrag_internal.cft_stat() AS s WHERE s.versions > greatest(100000, s.edge_rows) / 2;
 
     -- Without an index the reference query reads the whole table for each step.
     RETURN QUERY SELECT 'indexes of ' || c.edges, 'warning', format('no index begins with column %I, which the reference query needs', c.name), format('CREATE INDEX CONCURRENTLY ON %s (%I)', c.edges, c.name)

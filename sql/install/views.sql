@@ -41,7 +41,8 @@ RETURNS TABLE(
     ref_parallel bigint,
     ref_recovery bigint,
     ref_xid_too_old bigint,
-    ref_encoding bigint
+    ref_encoding bigint,
+    build_error text
 )
 LANGUAGE c VOLATILE PARALLEL RESTRICTED ROWS 1
 AS 'MODULE_PATHNAME', 'cft_stat_wrapper';

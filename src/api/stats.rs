@@ -28,7 +28,8 @@ use std::sync::atomic::Ordering::SeqCst;
 /// Columns before the reasons.
 const FIXED: usize = 21;
 
-const COLUMNS: usize = FIXED + REASONS.len();
+/// The last column is why the last build failed.
+const COLUMNS: usize = FIXED + REASONS.len() + 1;
 
 /// `cft_stat()`: a row for each attached table that is [`shown`]. See sql/install/views.sql.
 #[pg_extern(sql = false)]
@@ -178,7 +179,10 @@ fn row(
     ];
     values[..FIXED].copy_from_slice(&fixed);
     add_reasons(&mut values, reasons);
+    let error = slot.and_then(Slot::error);
+    values[COLUMNS - 1] = text_datum(&encoding::encode(error.as_deref().unwrap_or_default()));
     let mut nulls = [false; COLUMNS];
+    nulls[COLUMNS - 1] = error.is_none();
     (nulls[2], nulls[3]) = (serves.is_none(), reason.is_none());
     (nulls[17], nulls[18]) = (!built, !built);
     Some((values, nulls))

@@ -70,9 +70,20 @@ pub fn alone(control: &Control, table: pg_sys::Oid, work: impl FnOnce(usize) -> 
         .execute();
     abandon();
     match &result {
-        Ok(()) => slot.short_until.store(0, SeqCst),
-        Err(_) if [BuildOutcome::Memory, BuildOutcome::System].contains(&OUTCOME.get()) => slot.put_off(),
-        Err(_) => {}
+        Ok(()) => {
+            slot.short_until.store(0, SeqCst);
+            slot.note_error("");
+        }
+        Err(report) => {
+            let outcome = OUTCOME.get();
+            if [BuildOutcome::Memory, BuildOutcome::System].contains(&outcome) {
+                slot.put_off();
+            }
+            // Others are tried again.
+            if ![BuildOutcome::Yielded, BuildOutcome::NoPlace].contains(&outcome) {
+                slot.note_error(report.message());
+            }
+        }
     }
     result.map_err(|report| Refused::Failed(Box::new(report)))
 }

@@ -143,6 +143,8 @@ pub struct Slot {
     pub short_until: AtomicI64,
     /// Microseconds that the last build took, finished or not.
     pub took: AtomicI64,
+    /// Why the last build failed, in words; only the builder writes it.
+    error: [AtomicU64; ERROR_BYTES / 8],
     /// How the last online build ended: its asker's number, and a BuildOutcome in the low 8 bits.
     pub outcome: AtomicU64,
 }
@@ -230,7 +232,28 @@ const SHORT: i64 = 10_000_000;
 /// twentieth of the time.
 const SHORT_BUILDS: i64 = 20;
 
+/// What is kept of the words.
+const ERROR_BYTES: usize = 160;
+
 impl Slot {
+    /// Notes why a build failed; nothing if it did not.
+    pub fn note_error(&self, words: &str) {
+        let mut bytes = [0; ERROR_BYTES];
+        let end = words.floor_char_boundary(ERROR_BYTES);
+        bytes[..end].copy_from_slice(&words.as_bytes()[..end]);
+        for (word, bytes) in self.error.iter().zip(bytes.chunks_exact(8)) {
+            word.store(bytes.try_into().map_or(0, u64::from_ne_bytes), Relaxed);
+        }
+    }
+
+    /// Why the last build failed, if it did.
+    pub fn error(&self) -> Option<String> {
+        let bytes: Vec<u8> = self.error.iter().flat_map(|word| word.load(Relaxed).to_ne_bytes()).collect(); // bounded: ERROR_BYTES
+        let words = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
+        // A build may have written it at the same time.
+        (!words.is_empty()).then(|| String::from_utf8_lossy(words).into_owned())
+    }
+
     pub fn locks(&self) -> impl Iterator<Item = &Lock> {
         std::iter::once(&*self.map).chain(self.image_lock.locks())
     }
@@ -324,6 +347,7 @@ impl Slot {
 
     /// Forgets all that the slot says of its table (Control::give_back).
     pub fn forget(&self) {
+        self.note_error("");
         self.used_at.store(0, Relaxed);
         self.kept.store(false, Relaxed);
         self.flushes.store(0, Relaxed);
