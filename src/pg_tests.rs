@@ -393,11 +393,12 @@ mod tests {
         let control = control::attach().expect("preloaded");
         let used = || control.memory_used.load(SeqCst);
         let before = used();
-        let (token, address) = chunks::allocate(control, 1 << 16).expect("within the limit");
+        let (index, _) = control.find_or_take(pg_sys::Oid::from(1)).expect("a free place");
+        let (token, address) = grow::allocate(control, index, 1 << 16).expect("within the limit");
         assert_eq!(used(), before + (1 << 16));
         // SAFETY: that many bytes were allocated.
         unsafe { address.as_ptr().write_bytes(0x5A, 1 << 16) };
-        assert!(chunks::allocate(control, 1 << 40).is_none(), "past the limit");
+        assert!(grow::allocate(control, index, 1 << 40).is_none(), "past the limit");
         assert_eq!(used(), before + (1 << 16));
         chunks::release(control, token, 1 << 16);
         assert_eq!(used(), before);

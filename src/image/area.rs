@@ -105,13 +105,13 @@ impl Control {
         }
     }
 
-    /// Frees memory, and gives its pages back to the system. May raise, and then the pages stay.
+    /// Frees memory, and gives its pages back to the system. If it cannot be mapped here, the pages stay.
     ///
     /// # Safety
     /// What [`Control::take_memory`] returned for that many bytes, and nobody uses.
     pub unsafe fn free_memory(&self, token: u64, bytes: usize) {
         let _taken = Taken { control: self, token, bytes };
-        if let Some(address) = self.memory(token) {
+        if let Some(address) = contain::attempt(|| self.memory(token)).flatten() {
             // SAFETY: the caller's promise.
             unsafe { pages::give_back(address, bytes) };
         }
@@ -119,6 +119,9 @@ impl Control {
 
     /// The address of memory in this process. May raise.
     pub fn memory(&self, token: u64) -> Option<NonNull<u8>> {
+        if crate::pg::inject::fails() {
+            return None;
+        }
         let (number, offset) = place(token);
         // SAFETY: an offset in the segment.
         self.map_segment(number).map(|start| unsafe { start.add(offset) })
@@ -127,7 +130,6 @@ impl Control {
     fn map_segment(&self, number: usize) -> Option<NonNull<u8>> {
         let known = NonNull::new(MAPPED[number].load(Relaxed));
         known.or_else(|| {
-            crate::pg::inject::fails();
             // SAFETY: a pinned segment that is not mapped here yet.
             let start = unsafe { stay(pg_sys::dsm_attach(self.area.segments[number].handle.load(SeqCst))) }?;
             MAPPED[number].store(start.as_ptr(), Relaxed);

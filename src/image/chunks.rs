@@ -55,17 +55,11 @@ impl Mapped {
 /// Frees chunks 0.. of an image that no process can find any more, or that was never published.
 fn free(control: &Control, slot: &Slot, tokens: &[u64]) {
     let _unbroken = Unbroken::enter();
-    contain::attempt(|| {
-        // A process that is mapping this image's chunks now holds `map` shared, and has checked the generation under
-        // it.
-        slot.map.with(EXCLUSIVE, || {
-            for (i, token) in tokens.iter().enumerate() {
-                // SAFETY: allocated from this area, freed once: the image that held it is unreachable.
-                unsafe { control.free_memory(*token, chunk_bytes(i)) };
-                control.memory_used.fetch_sub(chunk_bytes(i) as u64, SeqCst);
-            }
-        });
-    });
+    // A process that is mapping this image's chunks now holds `map` shared, and has checked the generation under it.
+    slot.map.with(EXCLUSIVE, || ());
+    for (i, token) in tokens.iter().enumerate() {
+        release(control, *token, chunk_bytes(i));
+    }
 }
 
 /// Why the image cannot be used.
@@ -230,14 +224,12 @@ fn map_addresses(control: &Control, slot: &Slot, mapped: &mut Mapped) -> bool {
     tokens.is_some_and(|tokens| map(control, slot, &tokens, mapped))
 }
 
-/// Frees one chunk that was never published.
+/// Frees memory of an image or a log that no process can find any more, or that was never published.
 pub fn release(control: &Control, token: u64, bytes: usize) {
     let _unbroken = Unbroken::enter();
-    contain::attempt(|| {
-        // SAFETY: allocated from this area and known to no other process.
-        unsafe { control.free_memory(token, bytes) };
-        control.memory_used.fetch_sub(bytes as u64, SeqCst);
-    });
+    // SAFETY: allocated from this area, and freed once.
+    unsafe { control.free_memory(token, bytes) };
+    control.memory_used.fetch_sub(bytes as u64, SeqCst);
 }
 
 /// Takes the image out of its slot and frees it. Used when its table is gone, or no snapshot can use it any more.

@@ -221,7 +221,7 @@ impl Control {
         let published = self.lock.with(EXCLUSIVE, || block.compare_exchange(0, token, SeqCst, SeqCst).is_ok());
         if !published {
             // SAFETY: allocated above, and known to nobody else.
-            contain::attempt(|| unsafe { self.free_memory(token, BLOCK * size_of::<Slot>()) });
+            unsafe { self.free_memory(token, BLOCK * size_of::<Slot>()) };
         }
         true
     }
