@@ -13,7 +13,7 @@ mod tests {
     use crate::call::work_memory::{Bytes, Room};
     use crate::catalog::registration;
     use crate::catalog::registration::Functions;
-    use crate::image::{chunks, control};
+    use crate::image::{chunks, control, grow};
     use crate::pg::invalidation::{Cached, catalogs, relations};
     use crate::pg::snapshot::{SnapshotView, full_xid};
     use crate::pg::{contain, snapshot};
