@@ -729,6 +729,16 @@ pub fn no_memory_to_work(bytes: usize) -> ErrorReport {
         .set_detail(format!("The call needs about {} kB, which the system does not have.", bytes / 1024))
 }
 
+/// A temporary file could not be written or mapped.
+pub fn temporary_file(why: &std::io::Error) -> ErrorReport {
+    let code = match why.raw_os_error() {
+        Some(libc::ENOSPC | libc::EDQUOT) => Code::ERRCODE_DISK_FULL,
+        Some(libc::ENOMEM) => Code::ERRCODE_OUT_OF_MEMORY,
+        _ => Code::ERRCODE_IO_ERROR,
+    };
+    report(code, format!("could not use a temporary file: {why}"))
+}
+
 pub fn bad_template(why: &str) -> ErrorReport {
     report(Code::ERRCODE_INVALID_PARAMETER_VALUE, "invalid template".into())
         .set_detail(format!("{}.", why.trim_end_matches('.')))

@@ -117,6 +117,8 @@ pub struct Slot {
     /// How often each reason sent a call to the reference query (by reason::Reason's number).
     pub reasons: [AtomicU64; 32],
     pub flushes: AtomicU64,
+    /// How often the image's lock was taken to write: a copy made in pieces is one if it has not changed.
+    writes: AtomicU64,
     pub settled: SettledUpTo,
     /// Not 0: an image is being loaded beside writers, and flushes write to its log (capture/log_record.rs). Each load
     /// has its own number.
@@ -243,6 +245,11 @@ impl Slot {
         self.image_lock.read(f)
     }
 
+    /// How often the lock was taken to write; read under the lock.
+    pub fn writes(&self) -> u64 {
+        self.writes.load(Relaxed)
+    }
+
     /// Whether a writer waits for the image's readers.
     pub fn is_wanted(&self) -> bool {
         self.image_lock.is_wanted()
@@ -255,12 +262,18 @@ impl Slot {
 
     /// Runs `f` with the header under the exclusive lock.
     pub fn write<R>(&self, f: impl FnOnce(&mut Header) -> R) -> R {
-        self.image_lock.write(f)
+        self.image_lock.write(|header| {
+            self.writes.fetch_add(1, Relaxed);
+            f(header)
+        })
     }
 
     /// Does what [`Slot::write`] does without waiting; None if the image is busy.
     pub fn write_if_free<R>(&self, f: impl FnOnce(&mut Header) -> R) -> Option<R> {
-        self.image_lock.write_if_free(f)
+        self.image_lock.write_if_free(|header| {
+            self.writes.fetch_add(1, Relaxed);
+            f(header)
+        })
     }
 
     /// Memory ran out: no reader tries again for a while.

@@ -39,7 +39,7 @@ pub use forest::recent::Recent;
 pub use forest::scan::Scan;
 pub use forest::stats::Stats;
 pub use memory::casts::{halves, index, word};
-pub use memory::chunk::{LINE_BYTES, MAX_CHUNKS, chunk_bytes};
+pub use memory::chunk::{LINE_BYTES, MAX_CHUNKS, SEGMENT_BYTES, chunk_bytes, chunk_start};
 pub use memory::error::{Error, Problem};
 pub use memory::flat::{HeapMemory, Memory};
 pub use memory::image::Image;
