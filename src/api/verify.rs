@@ -14,10 +14,10 @@ use crate::error::Fallible;
 use crate::image::reason;
 use crate::image::reason::Reason;
 use crate::pg::interrupt::{ROWS_BETWEEN_CHECKS, check_interrupts};
-use crate::pg::sort::{Bytes, Sort};
+use crate::pg::sort::{Bytes, Pairs, Sort};
 use crate::serve::conditions::Ticket;
 use crate::serve::{copied, route};
-use cftrag_core::{Image, Interruptible, LABELS, MORE_LABELS, OTHER_NAMES, Scan, Step, label_of};
+use cftrag_core::{Image, Interruptible, LABELS, MORE_LABELS, OTHER_NAMES, Scan, Sorter, Step, label_of};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::hash::{BuildHasher, RandomState};
@@ -195,7 +195,9 @@ fn look(of: &AttachedTable, ticket: &mut Ticket) -> Result<Fallible<Found>, Reas
         Err(why) => return Ok(Err(error::core(&why))),
     };
     let (mut broken, mut check) = (Vec::new(), check_interrupts);
-    image.verify_by(&mut |p| broken.push((p.invariant, p.text)), &mut Interruptible::new(&mut check));
+    let (mut first, mut second) = (Sorted::new(), Sorted::new());
+    let work = &mut Interruptible::new(&mut check);
+    image.verify_by(&mut |p| broken.push((p.invariant, p.text)), work, [&mut first, &mut second]);
     let mut sums = Sums::new();
     let summed = each_of_image(image, ticket, &mut sums, Sums::forget_image, |sums, edge| {
         sums.add_of_image(edge);
@@ -221,6 +223,37 @@ fn look(of: &AttachedTable, ticket: &mut Ticket) -> Result<Fallible<Found>, Reas
     let added = added
         .and_then(|()| each_of_table(of, |edge| if sums.differ_for(edge) { rows.add(edge, OF_TABLE) } else { Ok(()) }));
     Ok(added.map(|()| (broken, Some(rows))))
+}
+
+/// A sorter of the core's check, of which two have half of maintenance_work_mem each.
+struct Sorted {
+    sort: Option<Sort<Pairs>>,
+    is_sorted: bool,
+}
+
+impl Sorted {
+    fn new() -> Self {
+        Self { sort: None, is_sorted: false }
+    }
+}
+
+impl Sorter for Sorted {
+    fn add(&mut self, pair: (u64, u64)) {
+        self.sort.get_or_insert_with(|| Sort::new(2)).add(pair);
+    }
+
+    fn next(&mut self) -> Option<(u64, u64)> {
+        let sort = self.sort.as_mut()?;
+        if !std::mem::replace(&mut self.is_sorted, true) {
+            sort.sort();
+        }
+        let next = sort.next();
+        if next.is_none() {
+            self.is_sorted = false;
+            self.sort.take().into_iter().for_each(Sort::end);
+        }
+        next
+    }
 }
 
 /// Passes each edge of the table that the caller's snapshot sees to `each`.

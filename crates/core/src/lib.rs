@@ -62,6 +62,7 @@ pub use records::label::{LABELS, MORE_LABELS, OTHER_NAMES, label_of};
 pub use records::trees::Trees;
 pub use records::version::Hint;
 pub use records::visibility::{AllSeen, View, Visibility};
+pub use verify::sorter::{InMemory, Sorter};
 pub use vocabulary::letters::Vocabulary;
 pub use vocabulary::near::{Near, NearWord};
 pub use walk::answer::Row;
