@@ -269,6 +269,24 @@ pub fn log_linker(message: &str) {
         .report(pgrx::PgLogLevel::LOG);
 }
 
+/// The verifier could not check a table, and will try again.
+pub fn log_verifier(message: &str) {
+    report(Code::ERRCODE_WARNING, format!("cftrag verifier: {message}"))
+        .set_detail("It tries again later.")
+        .report(pgrx::PgLogLevel::LOG);
+}
+
+/// A background worker has found that an image is not its table's.
+pub fn warn_verified(table: &str, problems: u64, first: &str) {
+    report(
+        Code::ERRCODE_DATA_CORRUPTED,
+        format!("cft_verify finds {problems} problems in the image of table \"{table}\""),
+    )
+    .set_detail(format!("The first: {first}."))
+    .set_hint(crate::pg::encoding::shown(&format!("SELECT cft_build('{table}');")))
+    .report(pgrx::PgLogLevel::WARNING);
+}
+
 /// The table of links does not count any more.
 pub fn warn_no_links(table: &str) {
     report(Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, format!("the links of {table} are not kept"))

@@ -6,13 +6,14 @@
 
 #![expect(unsafe_code, reason = "locks and snapshots")]
 
-use crate::builds::load;
+use crate::builds::{builder, load};
 use crate::call::fmgr::{Call, Rows, text_datum};
 use crate::catalog::attached_table::AttachedTable;
 use crate::error;
 use crate::error::Fallible;
 use crate::image::reason;
 use crate::image::reason::Reason;
+use crate::image::slot::{VERIFYING_IMAGE, VERIFYING_ROWS_OF_IMAGE, VERIFYING_ROWS_OF_TABLE};
 use crate::pg::interrupt::{ROWS_BETWEEN_CHECKS, check_interrupts};
 use crate::pg::sort::{Bytes, Pairs, Sort};
 use crate::serve::conditions::Ticket;
@@ -22,11 +23,11 @@ use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::hash::{BuildHasher, RandomState};
 
-type Edge<'n> = (Option<&'n [u8]>, &'n [u8], &'n [u8]);
+pub type Edge<'n> = (Option<&'n [u8]>, &'n [u8], &'n [u8]);
 
 /// The rows of buckets that differ, each as bytes: the lengths of its tree (plus 1; 0 is none) and its parent, its names, and its source. So
 /// rows of one edge are together, those of the table first.
-struct Differences {
+pub struct Differences {
     sort: Sort<Bytes>,
     row: Vec<u8>,
 }
@@ -63,7 +64,7 @@ impl Differences {
     }
 
     /// Passes each edge that has another number of rows in the table than in the image, with both numbers.
-    fn each(mut self, mut each: impl FnMut(Edge<'_>, (i64, i64))) {
+    pub fn each(mut self, mut each: impl FnMut(Edge<'_>, (i64, i64))) {
         self.sort.sort();
         let (last, mut counts) = (&mut self.row, (0, 0));
         last.clear();
@@ -167,7 +168,7 @@ fn cft_verify(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
             }
         };
         // Another image has replaced the ticket's: try that one, or learn that it is too new for this snapshot.
-        if let Ok(found) = look(&of, &mut ticket) {
+        if let Ok(found) = look(&of, &mut ticket, None) {
             break found?;
         }
         check_for_interrupts!();
@@ -182,9 +183,16 @@ fn cft_verify(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 }
 
 /// The image's broken invariants, and the rows of buckets that differ, if any does.
-type Found = (Vec<(u32, String)>, Option<Differences>);
+pub type Found = (Vec<(u32, String)>, Option<Differences>);
 
-fn look(of: &AttachedTable, ticket: &mut Ticket) -> Result<Fallible<Found>, Reason> {
+/// Compares the ticket's image with the table. If `lock` is given, fails when another session waits for it. NoImage if another image has replaced it.
+pub fn look(
+    of: &AttachedTable,
+    ticket: &mut Ticket,
+    lock: Option<pg_sys::LOCKMODE>,
+) -> Result<Fallible<Found>, Reason> {
+    let progress = ticket.control.slot(ticket.index).verify();
+    progress.begin(VERIFYING_IMAGE, 0);
     let copy = match copied::copy(ticket)? {
         Ok(Some(copy)) => copy,
         Ok(None) => return Ok(Err(error::written_all_the_time(&of.table.name()))),
@@ -194,17 +202,28 @@ fn look(of: &AttachedTable, ticket: &mut Ticket) -> Result<Fallible<Found>, Reas
         Ok(image) => image,
         Err(why) => return Ok(Err(error::core(&why))),
     };
-    let (mut broken, mut check) = (Vec::new(), check_interrupts);
+    let mut broken = Vec::new();
+    let mut check = || {
+        check_interrupts();
+        if let Some(Err(why)) = lock.map(|lock| builder::give_way(&of.table, lock)) {
+            why.report(PgLogLevel::ERROR);
+        }
+    };
     let (mut first, mut second) = (Sorted::new(), Sorted::new());
     let work = &mut Interruptible::new(&mut check);
     image.verify_by(&mut |p| broken.push((p.invariant, p.text)), work, [&mut first, &mut second]);
     let mut sums = Sums::new();
+    let rows = image.stats().edge_rows;
+    progress.begin(VERIFYING_ROWS_OF_IMAGE, rows);
     let summed = each_of_image(image, ticket, &mut sums, Sums::forget_image, |sums, edge| {
+        progress.row();
         sums.add_of_image(edge);
         Ok(())
     })?;
     let summed = summed.and_then(|()| {
-        each_of_table(of, |edge| {
+        progress.begin(VERIFYING_ROWS_OF_TABLE, rows);
+        each_of_table(of, lock, |edge| {
+            progress.row();
             sums.add_of_table(edge);
             Ok(())
         })
@@ -220,8 +239,9 @@ fn look(of: &AttachedTable, ticket: &mut Ticket) -> Result<Fallible<Found>, Reas
     let added = each_of_image(image, ticket, &mut rows, forget, |rows, edge| {
         if sums.differ_for(edge) { rows.add(edge, OF_IMAGE) } else { Ok(()) }
     })?;
-    let added = added
-        .and_then(|()| each_of_table(of, |edge| if sums.differ_for(edge) { rows.add(edge, OF_TABLE) } else { Ok(()) }));
+    let added = added.and_then(|()| {
+        each_of_table(of, lock, |edge| if sums.differ_for(edge) { rows.add(edge, OF_TABLE) } else { Ok(()) })
+    });
     Ok(added.map(|()| (broken, Some(rows))))
 }
 
@@ -257,10 +277,14 @@ impl Sorter for Sorted {
 }
 
 /// Passes each edge of the table that the caller's snapshot sees to `each`.
-fn each_of_table(of: &AttachedTable, mut each: impl FnMut(Edge<'_>) -> Fallible<()>) -> Fallible<()> {
+fn each_of_table(
+    of: &AttachedTable,
+    lock: Option<pg_sys::LOCKMODE>,
+    mut each: impl FnMut(Edge<'_>) -> Fallible<()>,
+) -> Fallible<()> {
     // SAFETY: a snapshot is active in every SQL function.
     let snapshot = unsafe { pg_sys::GetActiveSnapshot() };
-    load::scan(&of.table, &of.columns, snapshot, None, |edge| each((edge.tree, edge.parent, edge.child)))
+    load::scan(&of.table, &of.columns, snapshot, lock, |edge| each((edge.tree, edge.parent, edge.child)))
 }
 
 /// Passes each edge of a copied image that the caller's snapshot sees to `each`. Begins anew, after `forget`, once at most: when it has learned the xids that the
