@@ -280,7 +280,7 @@ pub fn log_verifier(message: &str) {
 pub fn warn_verified(table: &str, problems: u64, first: &str) {
     report(
         Code::ERRCODE_DATA_CORRUPTED,
-        format!("cft_verify finds {problems} problems in the image of table \"{table}\""),
+        format!("the image of table \"{table}\" has problems, as cft_verify finds them: {problems}"),
     )
     .set_detail(format!("The first: {first}."))
     .set_hint(crate::pg::encoding::shown(&format!("SELECT cft_build('{table}');")))
@@ -1025,7 +1025,7 @@ pub fn load_left(table: &str) -> ErrorReport {
 fn gave_way(table: &str, to_who: &str) -> ErrorReport {
     report(
         Code::ERRCODE_LOCK_NOT_AVAILABLE,
-        format!("building the image of table \"{table}\" gave way to a session that {to_who}"),
+        format!("work on the image of table \"{table}\" gave way to a session that {to_who}"),
     )
     .set_hint("Call cft_build again.")
 }

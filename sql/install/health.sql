@@ -54,7 +54,7 @@ BEGIN
      WHERE s.edges IS NOT NULL AND s.serves IS NOT NULL;
 
     RETURN QUERY SELECT 'verification of ' || v.edges, CASE v.problems WHEN 0 THEN 'ok' ELSE 'critical' END,
-        CASE v.problems WHEN 0 THEN format('image and table agreed at %s', v.verified) ELSE format('%s problems at %s, the first: %s', v.problems, v.verified, v.first) END,
+        CASE v.problems WHEN 0 THEN format('image and table agreed at %s', v.verified) ELSE format('problems found at %s: %s, the first: %s', v.verified, v.problems, v.first) END,
         CASE WHEN v.problems > 0 THEN format('SELECT cft_build(%L)', v.edges) END
       FROM cftrag_internal.cft_verified() AS v;
 

@@ -1,5 +1,5 @@
 //! The background worker that verifies the images of a database, one after the other (`cftrag.verify_interval`; the launcher starts it). It has no image
-//! built, and does not count as somebody who asks for one. It leaves when the database is wanted, and gives way to whoever wants a table for himself.
+//! built, and does not count as somebody who asks for one. It leaves when the database is wanted, and gives way to a session that waits for a lock on the table.
 
 #![expect(unsafe_code, reason = "a background worker")]
 
