@@ -269,6 +269,24 @@ pub fn log_linker(message: &str) {
         .report(pgrx::PgLogLevel::LOG);
 }
 
+/// The verifier could not check a table, and will try again.
+pub fn log_verifier(message: &str) {
+    report(Code::ERRCODE_WARNING, format!("cftrag verifier: {message}"))
+        .set_detail("It tries again later.")
+        .report(pgrx::PgLogLevel::LOG);
+}
+
+/// A background worker has found that an image is not its table's.
+pub fn warn_verified(table: &str, problems: u64, first: &str) {
+    report(
+        Code::ERRCODE_DATA_CORRUPTED,
+        format!("the image of table \"{table}\" has problems, as cft_verify finds them: {problems}"),
+    )
+    .set_detail(format!("The first: {first}."))
+    .set_hint(crate::pg::encoding::shown(&format!("SELECT cft_build('{table}');")))
+    .report(pgrx::PgLogLevel::WARNING);
+}
+
 /// The table of links does not count any more.
 pub fn warn_no_links(table: &str) {
     report(Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, format!("the links of {table} are not kept"))
@@ -729,6 +747,16 @@ pub fn no_memory_to_work(bytes: usize) -> ErrorReport {
         .set_detail(format!("The call needs about {} kB, which the system does not have.", bytes / 1024))
 }
 
+/// A temporary file could not be written or mapped.
+pub fn temporary_file(why: &std::io::Error) -> ErrorReport {
+    let code = match why.raw_os_error() {
+        Some(libc::ENOSPC | libc::EDQUOT) => Code::ERRCODE_DISK_FULL,
+        Some(libc::ENOMEM) => Code::ERRCODE_OUT_OF_MEMORY,
+        _ => Code::ERRCODE_IO_ERROR,
+    };
+    report(code, format!("could not use a temporary file: {why}"))
+}
+
 pub fn bad_template(why: &str) -> ErrorReport {
     report(Code::ERRCODE_INVALID_PARAMETER_VALUE, "invalid template".into())
         .set_detail(format!("{}.", why.trim_end_matches('.')))
@@ -997,7 +1025,7 @@ pub fn load_left(table: &str) -> ErrorReport {
 fn gave_way(table: &str, to_who: &str) -> ErrorReport {
     report(
         Code::ERRCODE_LOCK_NOT_AVAILABLE,
-        format!("building the image of table \"{table}\" gave way to a session that {to_who}"),
+        format!("work on the image of table \"{table}\" gave way to a session that {to_who}"),
     )
     .set_hint("Call cft_build again.")
 }

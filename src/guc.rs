@@ -26,6 +26,9 @@ pub static BUILD_ON_START: GucSetting<bool> = GucSetting::<bool>::new(true);
 /// `cftrag.wait_for_image`: whether a call whose definition reads the whole table waits for a build.
 pub static WAIT_FOR_IMAGE: GucSetting<bool> = GucSetting::<bool>::new(true);
 
+/// `cftrag.verify_interval` in minutes: how often a background worker verifies each image (api/verify_worker.rs); 0: never.
+static VERIFY_INTERVAL: GucSetting<i32> = GucSetting::<i32>::new(0);
+
 /// `cftrag.temperature`: what is done with the counts of lookups.
 pub static TEMPERATURE: GucSetting<Temperature> = GucSetting::<Temperature>::new(Temperature::Count);
 
@@ -167,6 +170,11 @@ pub fn in_place_bytes() -> u64 {
     BUILD_IN_PLACE_LIMIT.get() as u64 * 1024
 }
 
+/// `cftrag.verify_interval` in microseconds, unless it is 0.
+pub fn verify_interval() -> Option<i64> {
+    Some(i64::from(VERIFY_INTERVAL.get()) * 60_000_000).filter(|interval| *interval > 0)
+}
+
 /// `cftrag.work_memory` in bytes.
 pub fn work_bytes() -> usize {
     WORK_MEMORY.get() as usize * 1024
@@ -236,6 +244,16 @@ pub fn define() {
         &WAIT_FOR_IMAGE,
         GucContext::Userset,
         GucFlags::default(),
+    );
+    GucRegistry::define_int_guc(
+        c"cftrag.verify_interval",
+        c"Sets how often a background worker compares each image with its table, as cft_verify does.",
+        c"Only if the library is in shared_preload_libraries. cft_health has the outcome. 0 means never.",
+        &VERIFY_INTERVAL,
+        0,
+        i32::MAX,
+        GucContext::Sighup,
+        GucFlags::UNIT_MIN,
     );
     GucRegistry::define_enum_guc(
         c"cftrag.match_case",

@@ -233,4 +233,4 @@ CREATE FUNCTION cftrag_internal.cft_progress()
 RETURNS TABLE(edges regclass, phase text, edges_done bigint, edges_total bigint, started timestamptz, builder integer, waits_for integer, waits_for_xid xid)
 LANGUAGE c VOLATILE PARALLEL RESTRICTED ROWS 1
 AS 'MODULE_PATHNAME', 'cft_progress_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_progress() IS 'builds of images that are under way, of attached tables that the caller may read';
+COMMENT ON FUNCTION cftrag_internal.cft_progress() IS 'builds and checks of images that are under way, of attached tables that the caller may read';

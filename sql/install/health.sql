@@ -5,6 +5,12 @@ RETURNS text LANGUAGE c STABLE PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'cft_library_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_library() IS 'the version of the library that this session has loaded';
 
+CREATE FUNCTION cftrag_internal.cft_verified()
+RETURNS TABLE(edges regclass, verified timestamptz, problems bigint, first text)
+LANGUAGE c VOLATILE PARALLEL RESTRICTED ROWS 1
+AS 'MODULE_PATHNAME', 'cft_verified_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_verified() IS 'what cftrag.verify_interval found, of attached tables that the caller may read';
+
 CREATE FUNCTION cftrag_internal.cft_checks()
 RETURNS TABLE(checked text, status text, reason text, hint text)
 LANGUAGE plpgsql VOLATILE PARALLEL RESTRICTED COST 10000 ROWS 10 SET search_path = pg_catalog, pg_temp AS $$
@@ -48,6 +54,11 @@ BEGIN
       ) AS r(name, status, words, hint) ON s.reason = r.name
      WHERE s.edges IS NOT NULL AND s.serves IS NOT NULL;
 
+    RETURN QUERY SELECT 'verification of ' || v.edges, CASE v.problems WHEN 0 THEN 'ok' ELSE 'critical' END,
+        CASE v.problems WHEN 0 THEN format('image and table agreed at %s', v.verified) ELSE format('problems found at %s: %s, the first: %s', v.verified, v.problems, v.first) END,
+        CASE WHEN v.problems > 0 THEN format('SELECT cft_build(%L)', v.edges) END
+      FROM cftrag_internal.cft_verified() AS v;
+
     RETURN QUERY SELECT 'calls about ' || s.edges, CASE WHEN s.calls >= 1000 AND s.share > 0.1 THEN 'warning' ELSE 'ok' END,
         format('the reference query answered %s of %s calls', s.reference_calls, s.calls) || coalesce(' (' || s.reasons || ')', ''),
         CASE WHEN s.calls >= 1000 AND s.share > 0.1 THEN 'docs/operations.md says what each reason means; SELECT cft_stats_reset() counts anew' END
@@ -72,7 +83,8 @@ BEGIN
         CASE WHEN b.waits_for_gid IS NOT NULL THEN format('COMMIT PREPARED %1$L, or ROLLBACK PREPARED %1$L', b.waits_for_gid)
              WHEN b.waits_for IS NOT NULL THEN format('end that transaction: SELECT pg_terminate_backend(%s)', b.waits_for) END
       FROM (SELECT p.*, coalesce('the prepared transaction ' || quote_literal(x.gid), 'process ' || p.waits_for) AS for_whom, x.gid AS waits_for_gid
-              FROM cftrag_internal.cft_progress() AS p LEFT JOIN pg_prepared_xacts AS x ON x.transaction = p.waits_for_xid) AS b;
+              FROM cftrag_internal.cft_progress() AS p LEFT JOIN pg_prepared_xacts AS x ON x.transaction = p.waits_for_xid
+             WHERE NOT starts_with(p.phase, 'verifying')) AS b;
 
     RETURN QUERY SELECT 'old versions of ' || s.edges, 'warning', format('%s old versions of rows are kept for a snapshot; with twice as many the image is built anew, without them', s.versions),
         coalesce(format('SELECT pg_terminate_backend(%s), whose snapshot is the oldest', (SELECT a.pid FROM pg_stat_activity AS a WHERE a.backend_xmin IS NOT NULL ORDER BY age(a.backend_xmin) DESC LIMIT 1)), 'end the oldest transaction')

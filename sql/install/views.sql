@@ -78,5 +78,5 @@ CREATE VIEW pg_stat_progress_cftrag AS
 SELECT p.edges, p.phase, p.edges_done, p.edges_total, p.started, p.builder, p.waits_for, x.gid AS waits_for_gid
   FROM cftrag_internal.cft_progress() AS p LEFT JOIN pg_catalog.pg_prepared_xacts AS x ON x.transaction OPERATOR(pg_catalog.=) p.waits_for_xid;
 COMMENT ON VIEW pg_stat_progress_cftrag IS
-'builds of images that are under way; edges_total is an estimate, waits_for the process whose transaction is waited for, waits_for_gid the prepared transaction';
+'builds and checks of images that are under way; builder is their process, edges_total an estimate, waits_for the process whose transaction is waited for, waits_for_gid the prepared transaction';
 GRANT SELECT ON pg_stat_progress_cftrag TO PUBLIC;

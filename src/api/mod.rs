@@ -25,4 +25,5 @@ pub mod triggers;
 pub mod under;
 pub mod under_support;
 pub mod verify;
+mod verify_worker;
 pub mod words;

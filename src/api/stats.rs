@@ -1,4 +1,4 @@
-//! cft_stat (behind the view pg_stat_cftrag), cft_stats_reset, cft_hot_entities.
+//! cft_stat (behind the view pg_stat_cftrag), cft_progress, cft_verified, cft_stats_reset, cft_hot_entities.
 
 #![expect(unsafe_code, reason = "talks to the executor directly")]
 
@@ -79,7 +79,7 @@ fn reads_all_statistics() -> bool {
     unsafe { pg_sys::has_privs_of_role(pg_sys::GetUserId(), pg_sys::Oid::from(pg_sys::ROLE_PG_READ_ALL_STATS)) }
 }
 
-/// `cft_progress()`: a row for each running build. See sql/install/views.sql.
+/// `cft_progress()`: a row for each running build and check. See sql/install/views.sql.
 #[pg_extern(sql = false)]
 fn cft_progress(fcinfo: pg_sys::FunctionCallInfo) {
     // SAFETY: our own fcinfo.
@@ -89,23 +89,54 @@ fn cft_progress(fcinfo: pg_sys::FunctionCallInfo) {
     let functions = Functions::beside(call.function());
     for table in registration::attached_tables(functions).into_iter().filter(|t| shown(*t, functions)) {
         let Some((_, slot)) = control.find(table) else { continue };
-        let p = &slot.progress;
-        let phase = p.phase.load(SeqCst) as usize;
-        if phase == 0 || phase >= PHASES.len() {
+        for (p, process) in slot.under_way() {
+            let phase = p.phase.load(SeqCst) as usize;
+            if phase == 0 || phase >= PHASES.len() {
+                continue;
+            }
+            let (waits_for, waits_for_xid) = (p.waits_for.load(SeqCst), p.waits_for_xid.load(SeqCst));
+            let mut values = [
+                pg_sys::Datum::from(table),
+                text_datum(PHASES[phase].as_bytes()),
+                p.done.load(SeqCst).into(),
+                p.total.load(SeqCst).into(),
+                pg_sys::Datum::from(p.started.load(SeqCst)),
+                pg_sys::Datum::from(process.load(SeqCst) as i32),
+                pg_sys::Datum::from(waits_for as i32),
+                pg_sys::Datum::from(waits_for_xid),
+            ];
+            rows.add(&mut values, &mut [false, false, false, false, false, false, waits_for == 0, waits_for_xid == 0]);
+        }
+    }
+}
+
+/// `cft_verified()`: a row for each attached table that is [`shown`] whose image a background worker has verified (`cftrag.verify_interval`). See
+/// sql/install/health.sql.
+#[pg_extern(sql = false)]
+fn cft_verified(fcinfo: pg_sys::FunctionCallInfo) {
+    // SAFETY: our own fcinfo.
+    let call = unsafe { Call::new(fcinfo) };
+    let rows = call.rows();
+    let Some(control) = control::attach() else { return };
+    let functions = Functions::beside(call.function());
+    for table in registration::attached_tables(functions).into_iter().filter(|t| shown(*t, functions)) {
+        let Some((_, slot)) = control.find(table) else { continue };
+        let (verified, at) = (&slot.verified, slot.verified.at.load(SeqCst));
+        // What was found in an image before this one says nothing of it.
+        if at == 0 || at < slot.read(|header| header.built_at) {
             continue;
         }
-        let (waits_for, waits_for_xid) = (p.waits_for.load(SeqCst), p.waits_for_xid.load(SeqCst));
-        let mut values = [
-            pg_sys::Datum::from(table),
-            text_datum(PHASES[phase].as_bytes()),
-            p.done.load(SeqCst).into(),
-            p.total.load(SeqCst).into(),
-            pg_sys::Datum::from(p.started.load(SeqCst)),
-            pg_sys::Datum::from(slot.builder.load(SeqCst) as i32),
-            pg_sys::Datum::from(waits_for as i32),
-            pg_sys::Datum::from(waits_for_xid),
-        ];
-        rows.add(&mut values, &mut [false, false, false, false, false, false, waits_for == 0, waits_for_xid == 0]);
+        let (problems, invariant) = (verified.problems.load(SeqCst), verified.invariant.load(SeqCst));
+        let first = match invariant {
+            0 => {
+                let (table, image) = (verified.in_table.load(SeqCst), verified.in_image.load(SeqCst));
+                format!("rows differ, {table} in the table, {image} in the image")
+            }
+            invariant => format!("broken invariant I{invariant}"),
+        };
+        let mut values =
+            [pg_sys::Datum::from(table), pg_sys::Datum::from(at), problems.into(), text_datum(first.as_bytes())];
+        rows.add(&mut values, &mut [false, false, false, problems == 0]);
     }
 }
 

@@ -1,6 +1,6 @@
 //! Images at server start (`cftrag.build_on_start`). Once the server takes writes (a standby: at its promotion), the launcher starts one worker
-//! per database, which builds the images of the tables attached there; then it ends, as a worker that failed does: the postmaster restarts such a one at once
-//! after a crash restart, else after [`RESTART`].
+//! per database, which builds the images of the tables attached there; then it stays, to start a worker for each database whose images are to be verified
+//! (`cftrag.verify_interval`). It ends as a worker that failed does: the postmaster restarts such a one at once after a crash restart, else after [`RESTART`].
 //!
 //! The launcher is connected to no database, so it blocks no command. Its workers are connected to one while they build, and leave when a session
 //! wants to copy, rename or drop it.
@@ -17,6 +17,8 @@ use crate::error;
 use crate::image::control;
 use crate::pg::{background_worker, compat, latch, lock_holders, shm};
 use pgrx::prelude::*;
+use std::collections::BTreeSet;
+use std::ffi::CStr;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
 
@@ -56,6 +58,7 @@ extern "C-unwind" fn cftrag_launcher(_arg: pg_sys::Datum) {
     // SAFETY: the start of a background worker, as PostgreSQL documents it; without a database only shared catalogs can be read.
     unsafe {
         crate::pg::compat::pqsignal(pg_sys::SIGTERM as i32, Some(shutdown));
+        crate::pg::compat::pqsignal(pg_sys::SIGHUP as i32, Some(reload));
         background_worker::pin();
         pg_sys::BackgroundWorkerUnblockSignals();
         pg_sys::BackgroundWorkerInitializeConnection(std::ptr::null(), std::ptr::null(), 0);
@@ -67,6 +70,13 @@ extern "C-unwind" fn cftrag_launcher(_arg: pg_sys::Datum) {
         if crate::guc::BUILD_ON_START.get() { background_worker::transaction(databases) } else { Vec::new() };
     let put_off: Vec<_> = databases.into_iter().filter(|database| build(*database, FIRST)).collect();
     put_off.into_iter().for_each(|database| _ = build(database, SECOND));
+    while !stopping() {
+        if crate::guc::verify_interval().is_some() {
+            background_worker::transaction(due).into_iter().for_each(verify);
+        }
+        latch::sleep();
+        reload_settings();
+    }
     // SAFETY: the end of a background worker.
     unsafe { pg_sys::proc_exit(1) }
 }
@@ -78,12 +88,52 @@ fn build(database: pg_sys::Oid, round: u32) -> bool {
     if stopping() {
         return false;
     }
-    let started =
-        background_worker::launch(c"cftrag builder", c"cftrag_start_builder", [u32::from(database), round, 0, 0, 0]);
+    run(c"cftrag builder", c"cftrag_start_builder", [u32::from(database), round, 0, 0, 0]);
+    put_off()
+}
+
+/// Starts a worker, and waits for its end.
+fn run(name: &CStr, function: &CStr, extra: [u32; 5]) {
+    let started = background_worker::launch(name, function, extra);
     while started.as_ref().is_some_and(|worker| !worker.has_ended()) && !stopping() {
         latch::pause();
     }
-    put_off()
+}
+
+/// The databases that have an image to verify, and are still there.
+fn due() -> Vec<pg_sys::Oid> {
+    let (Some(interval), Some(control)) = (crate::guc::verify_interval(), control::control()) else {
+        return Vec::new();
+    };
+    let slots = control.slots().filter(|(_, _, slot)| slot.verified.is_due(interval) && slot.holds_image());
+    let due: BTreeSet<u32> = slots.map(|(_, entry, _)| entry.database.load(SeqCst)).collect(); // bounded: databases
+    if due.is_empty() {
+        return Vec::new();
+    }
+    databases().into_iter().filter(|database| due.contains(&u32::from(*database))).collect() // bounded: databases
+}
+
+/// Starts a worker that verifies the images of a database, and waits for its end.
+fn verify(database: pg_sys::Oid) {
+    if !stopping() {
+        run(c"cftrag verifier", c"cftrag_verify_worker", [u32::from(database), 0, 0, 0, 0]);
+    }
+}
+
+fn reload_settings() {
+    // SAFETY: a flag that the signal handler sets; the main loop of a background worker.
+    unsafe {
+        if std::ptr::read_volatile(&raw const pg_sys::ConfigReloadPending) != 0 {
+            pg_sys::ConfigReloadPending = 0;
+            pg_sys::ProcessConfigFile(pg_sys::GucContext::PGC_SIGHUP);
+        }
+    }
+}
+
+#[pg_guard]
+unsafe extern "C-unwind" fn reload(signal: i32) {
+    // SAFETY: a signal handler, called as one; it sets the flag and our latch.
+    unsafe { pg_sys::SignalHandlerForConfigReload(signal) };
 }
 
 fn stopping() -> bool {
@@ -166,7 +216,7 @@ fn log_put_off(table: pg_sys::Oid) {
 
 /// The tables attached in this database; None without the extension. We read the catalogs by index, not by SQL, because the database's owner can
 /// change what SQL does here.
-fn attached() -> Option<(Functions, Vec<pg_sys::Oid>)> {
+pub fn attached() -> Option<(Functions, Vec<pg_sys::Oid>)> {
     let functions = Functions::of_extension();
     let there = functions.capture != pg_sys::InvalidOid;
     there.then(|| (functions, registration::attached_tables(functions)))

@@ -9,6 +9,7 @@
 //! Entry.spoiled, .log_lost                  | none                      | atomics
 //! Slot.builder, .used_at, counters, settled | none                      | atomics
 //! .image_bytes, .build_bytes, .place_wanted | none                      | atomics
+//! .verification, .verifier, .verified       | none                      | atomics
 //!
 //! Order: Control.lock, image_lock (its gate, its parts 0 to 7), map; map is never taken under image_lock. Under
 //! image_lock: no SPI, no palloc, no ereport, no dsa call, no clog lookup, no callback. No ERROR or FATAL can start
@@ -43,6 +44,13 @@ impl Drop for BuilderMark<'_> {
         self.0.store(0, SeqCst);
     }
 }
+
+/// The phases of a check (see PHASES).
+pub const VERIFYING_IMAGE: u32 = 7;
+
+pub const VERIFYING_ROWS_OF_IMAGE: u32 = 8;
+
+pub const VERIFYING_ROWS_OF_TABLE: u32 = 9;
 
 /// Phases of an online build (see PHASES).
 pub const WAITING: u32 = 1;
@@ -119,6 +127,8 @@ pub struct Slot {
     /// How often each reason sent a call to the reference query (by reason::Reason's number).
     pub reasons: [AtomicU64; 32],
     pub flushes: AtomicU64,
+    /// How often the image's lock was taken to write: a copy made in pieces is one if it has not changed.
+    writes: AtomicU64,
     pub settled: SettledUpTo,
     /// Not 0: an image is being loaded beside writers, and flushes write to its log (capture/log_record.rs). Each load
     /// has its own number.
@@ -137,6 +147,10 @@ pub struct Slot {
     /// (builds/worker_limit.rs).
     pub place_wanted: AtomicU32,
     pub progress: Progress,
+    /// The progress of a check (cft_verify), and its process; the first one's, if there are several.
+    verification: Progress,
+    verifier: AtomicU32,
+    pub verified: Verified,
     /// Readers start no worker for the table before this time (a TimestampTz).
     pub retry_at: AtomicI64,
     /// Readers do not try again to find memory for the table's image before this time (a TimestampTz).
@@ -178,7 +192,7 @@ impl SettledUpTo {
     }
 }
 
-/// A build's progress, shown by pg_stat_progress_cftrag. Only the builder writes it.
+/// The progress of a build or a check, shown by pg_stat_progress_cftrag. Only its process writes it.
 #[derive(Default)]
 #[repr(C)]
 pub struct Progress {
@@ -193,6 +207,15 @@ pub struct Progress {
 }
 
 impl Progress {
+    fn begin(&self, phase: u32, rows: u64) {
+        // SAFETY: reads the clock.
+        self.started.store(unsafe { pg_sys::GetCurrentTimestamp() }, Relaxed);
+        self.done.store(0, Relaxed);
+        self.total.store(rows, Relaxed);
+        self.wait_for_none();
+        self.phase.store(phase, SeqCst);
+    }
+
     /// Shows that the build waits for that transaction.
     pub fn wait_for(&self, transaction: &pg_sys::VirtualTransactionId) {
         self.waits_for.store(compat::process_of(transaction), Relaxed);
@@ -205,8 +228,8 @@ impl Progress {
     }
 }
 
-/// Phases of a build, in order, except that the last comes before either scan; 0 is none.
-pub const PHASES: [&str; 7] = [
+/// Phases of a build, in order, except that counting comes before either scan, and of a check; 0 is none.
+pub const PHASES: [&str; 10] = [
     "",
     "waiting for writers",
     "waiting for lock",
@@ -214,7 +237,61 @@ pub const PHASES: [&str; 7] = [
     "applying changes",
     "scanning table under lock",
     "counting rows",
+    "verifying image",
+    "verifying rows of image",
+    "verifying rows of table",
 ];
+
+/// How `cftrag.verify_interval` found the image (api/verify_worker.rs).
+#[derive(Default)]
+#[repr(C)]
+pub struct Verified {
+    /// When, a TimestampTz; 0: never.
+    pub at: AtomicI64,
+    /// Not again before this time, after a check that could not end.
+    pub not_before: AtomicI64,
+    pub problems: AtomicU64,
+    /// The number of the first broken invariant; 0: rows differ.
+    pub invariant: AtomicU32,
+    /// The rows of the first edge that differs.
+    pub in_table: AtomicI64,
+    pub in_image: AtomicI64,
+}
+
+impl Verified {
+    /// Whether the last check was so many microseconds ago.
+    pub fn is_due(&self, interval: i64) -> bool {
+        // SAFETY: reads the clock.
+        let now = unsafe { pg_sys::GetCurrentTimestamp() };
+        now >= self.not_before.load(SeqCst) && now >= self.at.load(SeqCst).saturating_add(interval)
+    }
+}
+
+/// Shows a check's progress as long as it lives.
+pub struct Verifying<'s>(Option<&'s Slot>);
+
+impl Verifying<'_> {
+    pub fn begin(&self, phase: u32, rows: u64) {
+        if let Some(slot) = self.0 {
+            slot.verification.begin(phase, rows);
+        }
+    }
+
+    pub fn row(&self) {
+        if let Some(slot) = self.0 {
+            slot.verification.done.fetch_add(1, Relaxed);
+        }
+    }
+}
+
+impl Drop for Verifying<'_> {
+    fn drop(&mut self) {
+        if let Some(slot) = self.0 {
+            slot.verification.phase.store(0, SeqCst);
+            slot.verifier.store(0, SeqCst);
+        }
+    }
+}
 
 /// About what an edge's row takes on a page: a build's total is an estimate.
 pub const ROW_BYTES: u64 = 80;
@@ -268,6 +345,11 @@ impl Slot {
         self.image_lock.read(f)
     }
 
+    /// How often the lock was taken to write; read under the lock.
+    pub fn writes(&self) -> u64 {
+        self.writes.load(Relaxed)
+    }
+
     /// Whether a writer waits for the image's readers.
     pub fn is_wanted(&self) -> bool {
         self.image_lock.is_wanted()
@@ -280,12 +362,18 @@ impl Slot {
 
     /// Runs `f` with the header under the exclusive lock.
     pub fn write<R>(&self, f: impl FnOnce(&mut Header) -> R) -> R {
-        self.image_lock.write(f)
+        self.image_lock.write(|header| {
+            self.writes.fetch_add(1, Relaxed);
+            f(header)
+        })
     }
 
     /// Does what [`Slot::write`] does without waiting; None if the image is busy.
     pub fn write_if_free<R>(&self, f: impl FnOnce(&mut Header) -> R) -> Option<R> {
-        self.image_lock.write_if_free(f)
+        self.image_lock.write_if_free(|header| {
+            self.writes.fetch_add(1, Relaxed);
+            f(header)
+        })
     }
 
     /// Memory ran out: no reader tries again for a while.
@@ -326,13 +414,22 @@ impl Slot {
 impl Slot {
     /// Records that a build began, in that phase, on a table of that many bytes.
     pub fn begin(&self, phase: u32, bytes: u64) {
-        let p = &self.progress;
-        // SAFETY: reads the clock.
-        p.started.store(unsafe { pg_sys::GetCurrentTimestamp() }, Relaxed);
-        p.done.store(0, Relaxed);
-        p.total.store(bytes / ROW_BYTES, Relaxed);
-        p.wait_for_none();
-        p.phase.store(phase, SeqCst);
+        self.progress.begin(phase, bytes / ROW_BYTES);
+    }
+
+    /// Shows the progress of a check by this process, unless another's is shown.
+    pub fn verify(&self) -> Verifying<'_> {
+        let holder = self.verifier.load(SeqCst);
+        // SAFETY: looks a process up in the process array; a process that was killed has left its mark.
+        let dead = holder != 0 && unsafe { pg_sys::BackendPidGetProc(holder as i32).is_null() };
+        let free = if dead { holder } else { 0 };
+        let is_shown = self.verifier.compare_exchange(free, std::process::id(), SeqCst, SeqCst).is_ok();
+        Verifying(is_shown.then_some(self))
+    }
+
+    /// What is under way, each with its process.
+    pub fn under_way(&self) -> [(&Progress, &AtomicU32); 2] {
+        [(&self.progress, &self.builder), (&self.verification, &self.verifier)]
     }
 
     pub fn reset_counters(&self) {
@@ -355,6 +452,8 @@ impl Slot {
         self.retry_at.store(0, Relaxed);
         self.short_until.store(0, Relaxed);
         self.took.store(0, Relaxed);
+        self.verified.at.store(0, Relaxed);
+        self.verified.not_before.store(0, Relaxed);
         self.reset_counters();
     }
 

@@ -8,7 +8,6 @@
 use crate::pg::watch;
 use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, pg_sys};
 use std::cell::Cell;
-pub use watch::looked;
 
 /// `cftrag.fail_at`: n raises at a process's n-th use, as a full /dev/shm does; -n reports no memory there, where the call can say so.
 static FAIL_AT: GucSetting<i32> = GucSetting::<i32>::new(0);

@@ -1,8 +1,7 @@
-//! Lets long work under an image's lock stop, too: CHECK_FOR_INTERRUPTS does nothing there.
+//! Checks for interrupts in long work.
 
 #![expect(unsafe_code, reason = "reads what is pending")]
 
-use crate::pg::inject;
 use pgrx::pg_sys;
 use std::cell::Cell;
 
@@ -32,11 +31,4 @@ pub fn look_up(done: &Cell<usize>, bytes: usize) {
         done.set(0);
         pgrx::check_for_interrupts!();
     }
-}
-
-/// Whether CHECK_FOR_INTERRUPTS would raise if no lock were held: then work under the lock should stop.
-pub fn is_cancelled() -> bool {
-    inject::looked();
-    // SAFETY: reads variables of this process, as CHECK_FOR_INTERRUPTS does.
-    unsafe { pg_sys::ProcDiePending != 0 || pg_sys::QueryCancelPending != 0 && pg_sys::QueryCancelHoldoffCount == 0 }
 }

@@ -24,6 +24,11 @@ pub fn nap() {
     wait_latch(pg_sys::WL_TIMEOUT, SLOW_POLL);
 }
 
+/// Sleeps until a signal comes, or for a minute.
+pub fn sleep() {
+    wait_latch(pg_sys::WL_TIMEOUT, Duration::from_secs(60));
+}
+
 fn wait_latch(event: u32, time: Duration) {
     // SAFETY: our own latch; any wake-up is fine.
     unsafe {

@@ -21,6 +21,8 @@ pub mod open_relations;
 pub mod pages;
 pub mod shm;
 pub mod snapshot;
+pub mod sort;
+pub mod temp_file;
 pub mod turn;
 #[cfg(feature = "inject")]
 pub mod watch;
@@ -33,8 +35,6 @@ pub mod inject {
     }
 
     pub fn panics() {}
-
-    pub fn looked() {}
 
     pub fn armed() -> bool {
         false

@@ -86,11 +86,6 @@ fn measure() -> i64 {
     (0..3).map(once).min().unwrap_or(1)
 }
 
-/// Notes that the code has checked for a cancel in the other way, under a lock (interrupt.rs).
-pub fn looked() {
-    ASKED.store(-1, Relaxed);
-}
-
 extern "C" fn tick(_signal: c_int) {
     let now = microseconds();
     // SAFETY: an integer that signal handlers set.

@@ -8,6 +8,7 @@ pub mod answer;
 pub mod asked;
 pub mod conditions;
 pub mod coordinated;
+pub mod copied;
 pub mod labels;
 pub mod mentions;
 pub mod merged;

@@ -8,12 +8,12 @@ small a edges
 sql a "CREATE DATABASE two" >/dev/null
 sql a/two "CREATE EXTENSION cftrag CASCADE; CREATE TABLE edges (parent text, child text); INSERT INTO edges VALUES ('a', 'b'); SELECT cft_attach('edges'); CREATE TABLE other (parent text, child text); SELECT cft_attach('other')" >/dev/null
 ready() { [ "$(try "$1" "SELECT string_agg(state, ' ' ORDER BY edges::text) FROM pg_stat_cftrag")" = "$2" ]; }
-idle() { [ "$(try a "SELECT count(*) FROM pg_stat_activity WHERE backend_type LIKE 'cftrag %'")" = 0 ]; }
+idle() { [ "$(try a "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'cftrag builder'")" = 0 ]; }
 all_ready() {
     until_true "$PATIENCE" ready a ready || note "$1: no image of edges"
     until_true "$PATIENCE" ready a/two 'ready ready' || note "$1: no images in the other database"
     exact a edges image
-    until_true "$PATIENCE" idle || note "$1: a worker stays, or the launcher"
+    until_true "$PATIENCE" idle || note "$1: a worker stays"
 }
 
 again() { stop a; start a "$@"; }

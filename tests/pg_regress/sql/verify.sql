@@ -12,9 +12,23 @@ SELECT * FROM cft_verify('sick') ORDER BY problem, tree, parent, child;
 -- Mended by a build.
 SELECT cft_build('sick');
 SELECT * FROM cft_verify('sick');
--- It takes memory for a copy of the image and for what differs, not for each row.
-INSERT INTO sick SELECT NULL, 'm' || g / 7, 'm' || g, NULL FROM generate_series(1, 100000) AS g;
-SELECT set_config('cftrag.work_memory', memory_bytes / 1024 + 4096 || 'kB', false) IS NOT NULL AS set FROM pg_stat_cftrag WHERE edges = 'sick'::regclass;
+-- What it takes does not grow with the table: what is sorted is on disk.
+INSERT INTO sick SELECT NULL, 'm' || g / 7, 'm' || g, NULL FROM generate_series(1, 200000) AS g;
+SET cftrag.work_memory = '64kB';
+SET maintenance_work_mem = '1MB';
 SELECT * FROM cft_verify('sick');
+SELECT heap_force_kill('sick', ARRAY(SELECT ctid FROM sick WHERE child = 'm777'));
+SELECT * FROM cft_verify('sick');
+RESET cftrag.work_memory;
+RESET maintenance_work_mem;
+-- A background worker finds it, too, as soon as it may; cft_health says so until the image is built again.
+ALTER SYSTEM SET cftrag.verify_interval = '1d';
+SELECT pg_reload_conf();
+DO $$ BEGIN FOR i IN 1..600 LOOP EXIT WHEN EXISTS (SELECT FROM cftrag_internal.cft_verified()); PERFORM pg_sleep(0.05); END LOOP; END $$;
+SELECT status, regexp_replace(reason, 'at .*: 1', 'at ...: 1') AS reason, hint, checked FROM cft_health(detail => true) WHERE checked LIKE 'verification of %';
+SELECT cft_build('sick');
+SELECT * FROM cft_health(detail => true) WHERE checked LIKE 'verification of %';
+ALTER SYSTEM RESET cftrag.verify_interval;
+SELECT pg_reload_conf();
 DROP TABLE sick;
 DROP EXTENSION pg_surgery;

@@ -23,6 +23,8 @@ pub const LINE_BYTES: usize = 64;
 
 /// Lines that a process finds by one address.
 pub(crate) const SEGMENT_LINES: u32 = 1 << 10;
+/// Bytes of a segment.
+pub const SEGMENT_BYTES: usize = casts::index(SEGMENT_LINES) * LINE_BYTES;
 /// Lines of the chunks that are smaller than a segment. 16 KiB hold an empty image, and one of 20 edges.
 const SMALL: [u32; 6] = [256, 256, 256, 256, 512, 512];
 /// From the first other chunk on, lines are counted as if all before it had the size of that chunk.
@@ -67,6 +69,12 @@ const GAPS: [u32; WITH_ADDRESSES + 2] = {
 #[must_use]
 pub const fn chunk_bytes(index: usize) -> usize {
     casts::index(size(index)) * LINE_BYTES
+}
+
+/// Where chunk `index` begins in a file that has segment `n` at `n * SEGMENT_BYTES`.
+#[must_use]
+pub const fn chunk_start(index: usize) -> usize {
+    casts::index(first_line(index)) * LINE_BYTES
 }
 
 /// Lines of chunk `index`.

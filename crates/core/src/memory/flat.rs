@@ -20,6 +20,7 @@ mod pages;
 mod spans;
 
 use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crate::memory::casts::index;
 use crate::memory::chunk::{
@@ -102,6 +103,19 @@ impl Memory {
     #[must_use]
     pub fn mapped(&self) -> usize {
         self.mapped
+    }
+
+    /// Copies a segment, and returns how many bytes it has.
+    pub(crate) fn copy_segment(&self, n: usize, to: &mut [u8]) -> usize {
+        let segment = self.segments[n];
+        let words = index(segment.left.min(SEGMENT_LINES)) * LINE_BYTES / size_of::<u64>();
+        for (i, to) in to.as_chunks_mut().0[..words].iter_mut().enumerate() {
+            // SAFETY: the segment is mapped, or the index above had panicked, and has that many words, aligned. Others
+            // may store hints in them, by relaxed atomics.
+            let word = unsafe { AtomicU64::from_ptr(segment.start.cast::<u64>().add(i).as_ptr()) };
+            *to = word.load(Relaxed).to_ne_bytes();
+        }
+        words * size_of::<u64>()
     }
 
     /// Unmaps all chunks; their memory is the caller's again.

@@ -6,9 +6,9 @@
 
 use crate::memory::alloc;
 use crate::memory::casts::{index, word};
-use crate::memory::chunk::{LINE_BYTES, MAX_CHUNKS, WITH_ADDRESSES, first_line};
+use crate::memory::chunk::{LINE_BYTES, MAX_CHUNKS, SEGMENT_LINES, WITH_ADDRESSES, first_line};
 use crate::memory::error::Error;
-use crate::memory::flat::{HeapMemory, Memory};
+use crate::memory::flat::Memory;
 use crate::memory::root::{Field, Root};
 
 /// An image over a memory.
@@ -98,16 +98,19 @@ impl<'m> Image<'m> {
         self.root().epoch()
     }
 
-    /// Reader: copies all memory in use into a memory with as many chunks, to be opened there. Calls `go_on` every few
-    /// microseconds; if that returns `false`, returns `false`, and the copy is useless.
+    /// Reader: how many segments of [`SEGMENT_BYTES`] have memory in use.
+    #[must_use]
+    pub fn segments(&self) -> usize {
+        let lines = self.root().get(Field::Bump).min(first_line(self.chunks()));
+        index(lines.div_ceil(SEGMENT_LINES))
+    }
+
+    /// Reader: copies segment `n`, which is below [`Image::segments`], and returns how many bytes it has.
     ///
     /// # Panics
-    /// If the copy has fewer chunks.
-    pub fn copy_to(&self, copy: &mut HeapMemory, go_on: &mut dyn FnMut() -> bool) -> bool {
-        assert!(self.chunks() <= copy.mapped(), "a copy has room");
-        let lines = self.root().get(Field::Bump).min(first_line(self.chunks()));
-        copy.forget_pages();
-        copy.copy_lines(self.mem(), lines, go_on)
+    /// If there is no such segment, or no room for it.
+    pub fn copy_segment(&self, n: usize, to: &mut [u8]) -> usize {
+        self.mem().copy_segment(n, to)
     }
 
     /// Runs a writer's stores between the two marks of [`Image::mutating`].

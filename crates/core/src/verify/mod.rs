@@ -1,5 +1,6 @@
 //! The check of all numbered invariants of an image.
 
+pub(crate) mod sorter;
 pub(crate) mod verifier;
 pub(crate) mod verify_bloom;
 pub(crate) mod verify_folded;

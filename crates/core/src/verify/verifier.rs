@@ -1,22 +1,19 @@
 //! The state that all parts of the check share.
 
-use crate::filter::bucket::Entry;
 use crate::filter::table::Filter;
 use crate::folded::words::MOST_BYTES;
-use crate::memory::casts::index;
+use crate::memory::casts::{index, word};
 use crate::memory::chunk::lines_of;
 use crate::memory::chunk::locate;
 use crate::memory::error::Problem;
 use crate::memory::flat::Memory;
-use crate::memory::hash::Hash;
 use crate::memory::id::LINE_LIMIT;
 use crate::memory::id::RecordId;
 use crate::memory::id::TreeId;
-use crate::memory::id::WordId;
 use crate::memory::root::FIRST_LINE;
 use crate::memory::root::Root;
 use crate::records::record::Record;
-use std::collections::HashMap;
+use crate::verify::sorter::Sorter;
 
 /// Checks between two checks for interrupts; each takes a microsecond.
 const CHECKS: usize = 1 << 10;
@@ -45,7 +42,8 @@ pub(crate) enum Owner {
     Free,
 }
 
-/// The facts found about a line: its owner, and which of its slots are used, up and down.
+/// The facts found about a line: its owner, and which of its slots are used, up and down. Of a line of two words: which halves have
+/// one, and whether the other is in the list of free ones.
 #[derive(Clone, Copy)]
 pub(crate) struct Known {
     pub(crate) owner: Owner,
@@ -61,9 +59,9 @@ pub(crate) struct Verifier<'m, 'r> {
     pub(crate) forms: Filter<'m>,
     /// The facts found about each line up to the bump.
     pub(crate) lines: Vec<Known>,
-    /// The valid records.
-    pub(crate) records: Vec<RecordId>,
-    pub(crate) tree_rows: HashMap<TreeId, u32>,
+    /// The tree of the last edge rows, and how many in a row are of it.
+    pub(crate) tree_run: Option<(TreeId, u32)>,
+    pub(crate) sorters: [&'r mut dyn Sorter; 2],
     /// The number of used slots, up and down.
     pub(crate) rows: (u64, u64),
     pub(crate) problems: usize,
@@ -72,19 +70,14 @@ pub(crate) struct Verifier<'m, 'r> {
     pub(crate) checks: usize,
 }
 
-/// What was found in a table of folded names or of forms.
-#[derive(Default)]
-pub(crate) struct Met {
-    /// The entries of forms, and the number of places.
-    pub(crate) forms: Vec<(u32, Entry)>,
-    pub(crate) places: usize,
-    /// The entries of words and of parts: what they tell of the hash, and where they lead.
-    pub(crate) words: Vec<(Hash, WordId)>,
-    /// By the part of the hash that an entry keeps: the number of names, and their lengths.
-    pub(crate) prefixes: HashMap<u64, (u32, u32)>,
-}
+impl<'m> Verifier<'m, '_> {
+    /// The valid record that begins at a line.
+    pub(crate) fn record_at(&mut self, line: usize) -> Option<Record<'m>> {
+        self.step_line(line);
+        let is_record = matches!(self.lines[line].owner, Owner::Entity | Owner::Tree);
+        RecordId::from_word(word(line)).filter(|_| is_record).map(|id| Record::new(self.mem, id))
+    }
 
-impl Verifier<'_, '_> {
     pub(crate) fn check(
         &mut self,
         invariant: u32,

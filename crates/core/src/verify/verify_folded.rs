@@ -1,24 +1,42 @@
 //! The part of the check for folded names, other forms, and prefixes: I12 and I13 of `verify/whole.rs`.
 
-use std::collections::{HashMap, HashSet};
-
-use crate::filter::bucket::{Entry, MOST_COUNTED, NOT_IN_WORDS};
+use crate::filter::bucket::{Entry, LENGTH_BITS, MOST_COUNTED};
 use crate::filter::table::Filter;
 use crate::folded::folded_name::FoldedName;
 use crate::folded::forms::{FormKind, Forms, has_form, write_form};
 use crate::folded::listed::{Block, Listed};
-use crate::memory::casts::{wide, word};
+use crate::memory::casts::word;
 use crate::memory::hash::Hash;
 use crate::memory::id::RecordId;
 use crate::memory::root::Counter;
 use crate::memory::tables::Table;
 use crate::records::record::Record;
-use crate::verify::verifier::Met;
 use crate::verify::verifier::{Owner, Verifier};
 
 /// The part of a prefix's hash that its entry keeps.
 pub(crate) fn known_of(hash: Hash) -> u64 {
     Entry::prefix(hash, 0).hash_in(0).0
+}
+
+/// The sorter of forms: what is known of a form's hash, and its record, with its kind if the record has it, without if
+/// an entry leads there.
+pub(crate) const FORMS: usize = 0;
+/// The sorter of prefixes: what is known of the hash, and what an entry says of it, or the length of an expected name.
+pub(crate) const PREFIXES: usize = 1;
+/// The mark of what is expected, not found.
+pub(crate) const EXPECTED: u64 = 1 << 63;
+/// Bits for the kind of a form.
+const KIND_BITS: u32 = 3;
+const KINDS: u64 = (1 << KIND_BITS) - 1;
+const ALL_KINDS: [FormKind; 4] =
+    [FormKind::Folded, FormKind::Joined, FormKind::Unordered, FormKind::Part];
+
+fn code(kind: Option<FormKind>) -> u64 {
+    kind.map_or(0, |kind| 1 + kind as u64)
+}
+
+fn of_form(record: RecordId, kind: Option<FormKind>) -> u64 {
+    u64::from(record.line()) << KIND_BITS | code(kind)
 }
 
 /// The forms of a record's name that a table has, and their prefixes.
@@ -29,33 +47,15 @@ struct Expected {
 }
 
 impl<'m> Verifier<'m, '_> {
-    /// Notes an entry of a table of forms, and checks its bucket.
-    pub(crate) fn other_entry(
-        &mut self,
-        table: Filter<'_>,
-        met: &mut Met,
-        bucket: u32,
-        entry: Entry,
-    ) {
-        let hash = entry.hash_in(bucket);
-        let (first, second) = table.geometry().buckets_of(hash);
+    /// Checks the bucket of an entry of a table of forms.
+    pub(crate) fn placed(&mut self, table: Filter<'_>, bucket: u32, entry: Entry) {
+        let (first, second) = table.geometry().buckets_of(entry.hash_in(bucket));
         let home = if entry == entry.placed(false) { first } else { second };
         let placed =
             if entry.has_line() { bucket == home } else { [first, second].contains(&bucket) };
         self.check(2, placed, || {
             format!("{entry:?} in bucket {bucket}, its own: {first}, {second}")
         });
-        if entry.is_folded() {
-            met.forms.push((bucket, entry));
-        } else if let Some(word) = entry.vocabulary() {
-            met.words.push((Hash(hash.0 & !NOT_IN_WORDS), word));
-        } else if entry.has_line() {
-            met.places += 1;
-        } else {
-            let (count, lengths) = (entry.count(), entry.lengths());
-            let again = met.prefixes.insert(hash.0, (count, lengths));
-            self.check(13, again.is_none(), || format!("prefix {:x} is there twice", hash.0));
-        }
     }
 
     fn expected(&mut self, table: Table, record: Record<'_>) -> Expected {
@@ -79,59 +79,105 @@ impl<'m> Verifier<'m, '_> {
         }
     }
 
-    /// Checks the entries of a table of forms, after all records were read.
-    pub(crate) fn check_forms(&mut self, table: Filter<'_>, met: Met) {
-        let entries = met.forms.len() + met.places + met.prefixes.len() + met.words.len();
-        self.counter(table.counter(), wide(entries));
-        let (mut chained, mut listed) = (HashSet::new(), 0);
-        for (bucket, entry) in met.forms {
-            listed += self.chain(table, bucket, entry, &mut chained);
+    /// Checks the entries of a table of forms, after all records were read: sorts what it has and what it should have.
+    pub(crate) fn check_forms(&mut self, table: Filter<'_>) {
+        let (mut entries, mut places, mut listed) = (0, 0, 0);
+        for bucket in 0..table.geometry().buckets() {
+            self.step();
+            for entry in table.read(bucket).into_iter().filter(|entry| !entry.is_empty()) {
+                entries += 1;
+                if entry.is_folded() {
+                    listed += self.chain(table, bucket, entry);
+                } else if entry.vocabulary().is_some() {
+                } else if entry.has_line() {
+                    places += 1;
+                } else {
+                    let says = entry.count() << LENGTH_BITS | entry.lengths();
+                    self.sorters[PREFIXES].add((entry.hash_in(bucket).0, u64::from(says)));
+                }
+            }
         }
-        self.check(12, listed == met.places, || {
-            format!("{:?}: {} places of {listed} listed", table.table(), met.places)
+        self.counter(table.counter(), entries);
+        self.check(12, listed == places, || {
+            format!("{:?}: {places} places of {listed} listed", table.table())
         });
-        let mut counts: HashMap<u64, (u32, u32)> = HashMap::new();
-        let (mut found, mut parts) = (0, 0);
-        for id in self.records.clone() {
-            let expected = self.expected(table.table(), Record::new(self.mem, id));
+        for line in 0..self.lines.len() {
+            let Some(record) = self.record_at(line) else { continue };
+            let expected = self.expected(table.table(), record);
             for (kind, hash, _) in expected.forms {
-                found += 1;
-                parts += u64::from(kind == FormKind::Part);
-                let is_found = chained.contains(&(id, known_of(hash)));
-                self.check(12, is_found, || format!("{id:?}: its {kind:?} form finds it not"));
+                self.sorters[FORMS].add((known_of(hash), of_form(record.id(), Some(kind))));
             }
             for (hash, lengths) in expected.prefixes {
-                let (count, known) = counts.entry(known_of(hash)).or_default();
-                (*count, *known) = (*count + 1, *known | lengths);
+                self.sorters[PREFIXES].add((known_of(hash), EXPECTED | u64::from(lengths)));
             }
         }
-        let more = chained.len();
+        let parts = self.compare_forms();
+        self.compare_prefixes();
+        if table.table() == Table::Forms {
+            self.counter(Counter::Parts, parts);
+            self.check_words(table);
+        }
+    }
+
+    /// Compares the forms that lead to records with those that should; returns how many of these are of parts.
+    fn compare_forms(&mut self) -> u64 {
+        let (mut found, mut more, mut parts) = (0, 0, 0);
+        let (mut last, mut leads) = (None, false);
+        while let Some((hash, form)) = self.sorters[FORMS].next() {
+            let (record, kind) = (form >> KIND_BITS, form & KINDS);
+            if last.replace((hash, record)) != Some((hash, record)) {
+                leads = false;
+            }
+            let kind = ALL_KINDS.into_iter().find(|of| kind == code(Some(*of)));
+            match kind {
+                None => {
+                    self.check(12, !leads, || format!("a form leads to r{record} again"));
+                    more += u64::from(!leads);
+                    leads = true;
+                }
+                Some(kind) => {
+                    found += 1;
+                    parts += u64::from(kind == FormKind::Part);
+                    self.check(12, leads, || format!("r{record}: its {kind:?} form finds it not"));
+                }
+            }
+        }
         self.check(12, found == more, || format!("{found} forms of records, {more} found"));
-        for (hash, &(count, lengths)) in &met.prefixes {
-            let (names, needed) = counts.remove(hash).unwrap_or_default();
-            let right = count == names || count == MOST_COUNTED;
+        parts
+    }
+
+    /// Compares what the prefixes of a table say with the names that have them.
+    fn compare_prefixes(&mut self) {
+        let mut missing = 0;
+        let mut next = self.sorters[PREFIXES].next();
+        while let Some((hash, _)) = next {
+            let (mut says, mut names, mut needed) = (None, 0, 0);
+            while let Some((_, value)) = next.filter(|(other, _)| *other == hash) {
+                if value & EXPECTED != 0 {
+                    (names, needed) = (names + 1, needed | value & !EXPECTED);
+                } else {
+                    let again = says.replace(value).is_some();
+                    self.check(13, !again, || format!("prefix {hash:x} is there twice"));
+                }
+                next = self.sorters[PREFIXES].next();
+            }
+            let Some(says) = says else {
+                missing += 1;
+                continue;
+            };
+            let (count, lengths) = (says >> LENGTH_BITS, says & ((1 << LENGTH_BITS) - 1));
+            let right = count == names || count == u64::from(MOST_COUNTED);
             self.check(13, right && lengths & needed == needed, || {
                 format!(
                     "prefix {hash:x}: {count} names, lengths {lengths:b}; of {names}, {needed:b}"
                 )
             });
         }
-        let missing = counts.len();
         self.check(13, missing == 0, || format!("{missing} prefixes are missing"));
-        if table.table() == Table::Forms {
-            self.counter(Counter::Parts, parts);
-            self.check_words(&met.words);
-        }
     }
 
     /// Checks the records of a form; returns how many are listed in blocks.
-    fn chain(
-        &mut self,
-        table: Filter<'_>,
-        bucket: u32,
-        entry: Entry,
-        chained: &mut HashSet<(RecordId, u64)>,
-    ) -> usize {
+    fn chain(&mut self, table: Filter<'_>, bucket: u32, entry: Entry) -> usize {
         let Some(head) = entry.head() else { return 0 };
         let is_record = self.owner(head.line()) == Owner::Entity;
         let blocks = if is_record { Vec::new() } else { self.ring(head.line()) };
@@ -170,8 +216,7 @@ impl<'m> Verifier<'m, '_> {
             self.step_name(record);
             let agrees = has(record);
             self.check(12, agrees, || format!("{id:?} is with {wanted:?}"));
-            let again = !chained.insert((*id, known_of(hash)));
-            self.check(12, !again, || format!("{entry:?} leads to {id:?} again"));
+            self.sorters[FORMS].add((known_of(hash), of_form(*id, None)));
             if let Some(line) = block {
                 let place = table.place_in(hash, *id).map(|block| block.line());
                 self.check(12, place == Some(*line), || {

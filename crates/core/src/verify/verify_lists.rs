@@ -4,9 +4,8 @@
 //! to a slot that must be marked and link back. If two slots name each other's owners, each of them is proved to be in
 //! the other's list.
 
-use crate::memory::casts::index;
-use crate::memory::hash::Kind;
-use crate::memory::id::{EntityId, Link, SLOTS_PER_LINE, SlotRef, VersionId};
+use crate::memory::casts::{index, wide, word};
+use crate::memory::id::{EntityId, Link, SLOTS_PER_LINE, SlotRef, TreeId, VersionId};
 use crate::records::record::{Direction, List, Record};
 use crate::records::slot::Slot;
 use crate::records::version::Version;
@@ -15,11 +14,10 @@ use crate::verify::verifier::{Owner, Verifier};
 impl Verifier<'_, '_> {
     /// Claims the blocks of all lists, and marks the slots they use.
     pub(crate) fn lists(&mut self) {
-        for i in 0..self.records.len() {
-            let record = Record::new(self.mem, self.records[i]);
-            if record.kind() == Kind::Tree {
+        for line in 0..self.lines.len() {
+            let Some(record) = self.record_at(line).filter(|record| !record.is_tree()) else {
                 continue;
-            }
+            };
             let both = record.inline_used(Direction::Up) | record.inline_used(Direction::Down);
             let known = both & record.inline_free() == 0 && both >> record.shape().inline() == 0;
             self.check(5, known, || format!("{:?}: inline bits {both:b}", record.id()));
@@ -79,15 +77,14 @@ impl Verifier<'_, '_> {
             Direction::Up => known.up,
             Direction::Down => known.down,
         };
-        slot.i() < SLOTS_PER_LINE && bits >> slot.i() & 1 == 1
+        known.owner != Owner::Words && slot.i() < SLOTS_PER_LINE && bits >> slot.i() & 1 == 1
     }
 
     pub(crate) fn links(&mut self) {
-        for i in 0..self.records.len() {
-            let record = Record::new(self.mem, self.records[i]);
-            if record.kind() == Kind::Tree {
+        for line in 0..self.lines.len() {
+            let Some(record) = self.record_at(line).filter(|record| !record.is_tree()) else {
                 continue;
-            }
+            };
             for direction in [Direction::Up, Direction::Down] {
                 for slot in self.slots(record, direction, false) {
                     match direction {
@@ -99,17 +96,45 @@ impl Verifier<'_, '_> {
             }
         }
         self.versions();
-        for i in 0..self.records.len() {
-            let record = Record::new(self.mem, self.records[i]);
-            if record.kind() == Kind::Tree {
-                let (says, has) = (
-                    record.tree_rows(),
-                    self.tree_rows.get(&record.id().tree()).copied().unwrap_or(0),
-                );
-                self.check(4, says == has && has > 0, || {
-                    format!("{:?} counts {says} edge rows and has {has}", record.id())
-                });
+        self.tree_rows();
+    }
+
+    /// Checks what trees say of their edge rows.
+    fn tree_rows(&mut self) {
+        self.end_tree_run();
+        let mut next = self.sorters[0].next();
+        for line in 0..self.lines.len() {
+            let Some(record) = self.record_at(line).filter(|record| record.is_tree()) else {
+                continue;
+            };
+            let (says, mut has) = (record.tree_rows(), 0);
+            while let Some((tree, rows)) = next.filter(|(tree, _)| *tree <= wide(line)) {
+                has += if tree == wide(line) { rows } else { 0 };
+                next = self.sorters[0].next();
             }
+            self.check(4, u64::from(says) == has && has > 0, || {
+                format!("{:?} counts {says} edge rows and has {has}", record.id())
+            });
+        }
+        while next.is_some() {
+            next = self.sorters[0].next();
+        }
+    }
+
+    /// Notes an edge row of a tree.
+    fn tree_row(&mut self, tree: TreeId) {
+        match &mut self.tree_run {
+            Some((of, rows)) if *of == tree => *rows += 1,
+            _ => {
+                self.end_tree_run();
+                self.tree_run = Some((tree, 1));
+            }
+        }
+    }
+
+    fn end_tree_run(&mut self) {
+        if let Some((tree, rows)) = self.tree_run.take() {
+            self.sorters[0].add((u64::from(tree.line()), u64::from(rows)));
         }
     }
 
@@ -126,7 +151,7 @@ impl Verifier<'_, '_> {
         if direction == Direction::Down
             && let Some(tree) = slot.tree
         {
-            *self.tree_rows.entry(tree).or_default() += 1;
+            self.tree_row(tree);
         }
         match slot.link {
             Link::Mirror(mirror) => {
@@ -160,13 +185,12 @@ impl Verifier<'_, '_> {
     }
 
     fn versions(&mut self) {
-        let lines = self.lines.iter().map(|known| known.owner == Owner::Version);
-        let versions: Vec<VersionId> = (0..)
-            .zip(lines)
-            .filter(|&(_, is_version)| is_version)
-            .filter_map(|(line, _)| VersionId::from_word(line))
-            .collect();
-        for id in versions {
+        for line in 0..self.lines.len() {
+            self.step_line(line);
+            let is_version = self.lines[line].owner == Owner::Version;
+            let Some(id) = VersionId::from_word(word(line)).filter(|_| is_version) else {
+                continue;
+            };
             let row = Version::new(self.mem, id).try_row();
             let holds = row.is_some_and(|row| {
                 let links_back = |slot| {
@@ -188,7 +212,7 @@ mod tests {
     use crate::filter::bucket::{Entry, Place};
     use crate::memory::chunk::is_gap;
     use crate::memory::flat::Memory;
-    use crate::memory::hash::Hash;
+    use crate::memory::hash::{Hash, Kind};
     use crate::memory::root::{BloomItems, BloomState, Counter, Field, Root, Table};
     use crate::{Edge, HeapMemory, Image, Stamp};
 

@@ -24,12 +24,12 @@
 //! ```
 //!
 //! Nothing here trusts the data that it checks: a wild handle is reported, not followed. The check takes three bytes a
-//! line and reads the whole image; it serves `cft_verify`, tests and fuzzing. Reader.
+//! line, sorts the rest, and reads the whole image; it serves `cft_verify`, tests and fuzzing. Reader.
 
+use crate::verify::sorter::{InMemory, Sorter};
 use crate::verify::verifier::Known;
 use crate::verify::verifier::Owner;
 use crate::verify::verifier::Verifier;
-use std::collections::HashMap;
 
 use crate::Interruptible;
 use crate::filter::bucket::Geometry;
@@ -45,17 +45,22 @@ use crate::memory::root::{Counter, FIRST_LINE, Field, MAX_LINES};
 use crate::memory::tables::FIRST_LEVEL;
 use crate::records::record::{Record, pieces};
 use crate::records::version::Version;
-use crate::verify::verifier::Met;
 use crate::{Image, Problem};
 
 impl Image<'_> {
     /// Reader: reports every broken invariant; no report means that the image is valid.
     pub fn verify(&self, report: &mut dyn FnMut(Problem)) {
-        self.verify_by(report, &mut Interruptible::new(&mut || ()));
+        let sorters = [&mut InMemory::default() as &mut dyn Sorter, &mut InMemory::default()];
+        self.verify_by(report, &mut Interruptible::new(&mut || ()), sorters);
     }
 
-    /// [`Image::verify`], interruptible.
-    pub fn verify_by(&self, report: &mut dyn FnMut(Problem), work: &mut Interruptible<'_>) {
+    /// [`Image::verify`], interruptible, and in memory of three bytes a line besides the sorters'.
+    pub fn verify_by(
+        &self,
+        report: &mut dyn FnMut(Problem),
+        work: &mut Interruptible<'_>,
+        [first, second]: [&mut dyn Sorter; 2],
+    ) {
         // Read the image itself, not what this process cached of it.
         self.mem().forget_pages();
         let mut verifier = Verifier {
@@ -65,8 +70,8 @@ impl Image<'_> {
             folded_names: self.folded_names(),
             forms: self.forms(),
             lines: Vec::new(),
-            records: Vec::new(),
-            tree_rows: HashMap::new(),
+            tree_run: None,
+            sorters: [first, second],
             rows: (0, 0),
             problems: 0,
             report,
@@ -130,16 +135,15 @@ impl Verifier<'_, '_> {
     fn entries(&mut self) {
         let geometry = self.names.geometry();
         let before = self.problems;
-        let met = [self.folded_names, self.forms].map(|table| {
-            let mut met = Met::default();
+        for table in [self.folded_names, self.forms] {
             for bucket in 0..table.geometry().buckets() {
                 self.step();
                 let entries = table.read(bucket).into_iter();
-                let used = entries.filter(|entry| !entry.is_empty());
-                used.for_each(|entry| self.other_entry(table, &mut met, bucket, entry));
+                entries
+                    .filter(|entry| !entry.is_empty())
+                    .for_each(|entry| self.placed(table, bucket, entry));
             }
-            met
-        });
+        }
         for bucket in 0..geometry.buckets() {
             self.step();
             for entry in self.names.read(bucket) {
@@ -153,15 +157,14 @@ impl Verifier<'_, '_> {
                 self.check(2, placed && entry.has_tag_of(hash), || {
                     format!("{id:?} in bucket {bucket}, its buckets are {first} and {second}")
                 });
-                self.records.push(id);
             }
         }
         // A search follows every entry of a bucket, so skip it if one of them leads to a wrong place.
         if self.problems > before {
             return;
         }
-        for i in 0..self.records.len() {
-            let record = Record::new(self.mem, self.records[i]);
+        for line in 0..self.lines.len() {
+            let Some(record) = self.record_at(line) else { continue };
             let (kind, name) = (record.kind(), record.name());
             let hash = Hash::of(self.root.seed(), kind, &name);
             self.check(3, hash == record.hash(), || format!("{:?}: wrong hash", record.id()));
@@ -171,9 +174,8 @@ impl Verifier<'_, '_> {
                 format!("{:?}: its name finds {found:?}", record.id())
             });
         }
-        let [folded, forms] = met;
-        self.check_forms(self.folded_names, folded);
-        self.check_forms(self.forms, forms);
+        self.check_forms(self.folded_names);
+        self.check_forms(self.forms);
     }
 
     /// Claims the lines of a record and its name. `false` if the record must not be read further.
@@ -209,6 +211,9 @@ impl Verifier<'_, '_> {
             if sound {
                 piece = self.mem.line(piece).u32(0);
             }
+        }
+        if !sound {
+            self.lines[index(id.line())].owner = Owner::Rest;
         }
         sound
     }

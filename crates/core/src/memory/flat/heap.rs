@@ -2,13 +2,10 @@
 
 use std::ptr::NonNull;
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-
 use super::Memory;
-use crate::memory::casts::index;
-use crate::memory::chunk::{LINE_BYTES, MAX_CHUNKS, SEGMENT_LINES, chunk_bytes, first_line};
+use crate::memory::chunk::{LINE_BYTES, MAX_CHUNKS, chunk_bytes, first_line};
 
-/// A memory on the heap, for tests and tools, and for checking an image without its lock.
+/// A memory on the heap, for tests and tools.
 ///
 /// New chunks are filled with a pattern, because the core must not rely on zeros.
 #[derive(Debug)]
@@ -48,35 +45,6 @@ impl HeapMemory {
         }
         chunk.resize(lines, Bytes([0xA5; LINE_BYTES]));
         self.adopt(chunk.into_boxed_slice())
-    }
-
-    /// Copies the first `lines` lines of another memory, as far as they are mapped in both. Calls `go_on` before each
-    /// 64 KiB; if that returns `false`, stops and returns `false`.
-    pub(crate) fn copy_lines(
-        &mut self,
-        from: &Memory,
-        lines: u32,
-        go_on: &mut dyn FnMut() -> bool,
-    ) -> bool {
-        let segments = lines.div_ceil(SEGMENT_LINES);
-        let both = from.segments.iter().zip(&self.memory.segments).take(index(segments));
-        for (from, to) in both {
-            if !go_on() {
-                return false;
-            }
-            let lines = SEGMENT_LINES.min(from.left).min(to.left);
-            for word in 0..index(lines) * LINE_BYTES / size_of::<u64>() {
-                // SAFETY: both segments have `lines` lines, aligned, mapped as long as their memories are
-                // borrowed. Others may store hints in the bytes that are read, by relaxed atomics; the bytes written
-                // are ours, and `&mut self` excludes readers.
-                unsafe {
-                    let from = from.start.cast::<u64>().add(word);
-                    let value = AtomicU64::from_ptr(from.as_ptr()).load(Relaxed);
-                    to.start.cast::<u64>().add(word).write(value);
-                }
-            }
-        }
-        true
     }
 
     fn adopt(&mut self, chunk: Box<[Bytes]>) -> bool {
