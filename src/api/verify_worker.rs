@@ -13,7 +13,6 @@ use crate::catalog::registration::Functions;
 use crate::error::Fallible;
 use crate::image::control;
 use crate::image::control::Control;
-use crate::image::reason::Reason;
 use crate::image::slot::Verified;
 use crate::pg::background_worker::transaction;
 use crate::pg::error_context::Entries;
@@ -94,11 +93,8 @@ fn compare(open: EdgesTable, functions: Functions) -> Option<Fallible<Found>> {
         Err(why) => return Some(Err(why)),
     };
     let mut ticket = conditions::before(&of).ok()?.of_image(&mut |_, _| ()).ok()?.0;
-    match verify::look(&of, &mut ticket, Some(LOCK)) {
-        Ok(found) => Some(found),
-        // Another image has replaced it, which is younger than the interval.
-        Err(Reason::NoImage | _) => None,
-    }
+    // An error: another image has replaced it, which is younger than the interval.
+    verify::look(&of, &mut ticket, Some(LOCK)).ok()
 }
 
 fn note(control: &Control, table: pg_sys::Oid, (broken, differences): Found) {

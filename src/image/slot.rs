@@ -316,7 +316,7 @@ impl Slot {
     /// Notes why a build failed; nothing if it did not.
     pub fn note_error(&self, words: &str) {
         let mut bytes = [0; ERROR_BYTES];
-        let end = words.floor_char_boundary(ERROR_BYTES);
+        let end = (0..=words.len().min(ERROR_BYTES)).rev().find(|end| words.is_char_boundary(*end)).unwrap_or(0);
         bytes[..end].copy_from_slice(&words.as_bytes()[..end]);
         for (word, bytes) in self.error.iter().zip(bytes.chunks_exact(8)) {
             word.store(bytes.try_into().map_or(0, u64::from_ne_bytes), Relaxed);

@@ -19,7 +19,7 @@ impl TempFile {
 
     /// Writes these bytes there. Raises 53400 past temp_file_limit.
     pub fn write(&self, at: usize, bytes: &[u8]) -> Result<(), Error> {
-        let wait = pg_sys::WaitEventIO::WAIT_EVENT_BUFFILE_WRITE as u32;
+        let wait = pg_sys::WaitEventIO::WAIT_EVENT_BUFFILE_WRITE;
         // SAFETY: an open file; the bytes are only read.
         let written =
             unsafe { pg_sys::FileWrite(self.0, bytes.as_ptr().cast_mut().cast(), bytes.len() as _, at as _, wait) };
@@ -32,7 +32,7 @@ impl TempFile {
 
     /// Maps so many bytes, zeros where none were written. What is written to the map stays in this process.
     pub fn map(&self, bytes: usize) -> Result<Map, Error> {
-        let wait = pg_sys::WaitEventIO::WAIT_EVENT_BUFFILE_WRITE as u32;
+        let wait = pg_sys::WaitEventIO::WAIT_EVENT_BUFFILE_WRITE;
         // SAFETY: an open file, as large as the map, so that no page of it is missing; a new mapping.
         unsafe {
             if pg_sys::FileTruncate(self.0, bytes as _, wait) != 0 {

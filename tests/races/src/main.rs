@@ -15,9 +15,14 @@ use std::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::SeqCst};
 
 use cftrag_core::{
-    Deleter, Deletion, Edge, Error, Fate, HeapMemory, Hint, Hot, Image, Interruptible, LINE_BYTES, Memory, Prefix,
-    RowVersion, Scan, Stamp, Step, View, Visibility, Walk, chunk_bytes,
+    Deleter, Deletion, Edge, Error, Fate, Hint, Hot, Image, Interruptible, LINE_BYTES, Memory, Prefix, RowVersion,
+    Scan, Stamp, Step, View, Visibility, Walk, chunk_bytes,
 };
+
+/// A line of a copy.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Line([u8; LINE_BYTES]);
 
 const READERS: usize = 3;
 const LIVE: u64 = 40;
@@ -185,15 +190,30 @@ fn read(shared: &Shared, me: usize) -> u64 {
         walks += 1;
         if walks % 50 == me as u64 && at > 0 {
             // Reads a copy without the lock, and the image in steps, with the lock released in between.
-            let mut copy = HeapMemory::new(usize::MAX);
+            let mut chunks: Vec<Vec<Line>> = Vec::new();
             shared.under_lock(false, || {
                 shared.map(&mut memory);
                 let image = Image::open(&memory).expect("an image");
-                while copy.mapped() < image.chunks() {
-                    assert!(copy.grow());
+                chunks.extend((0..image.chunks()).map(|n| vec![Line([0; LINE_BYTES]); chunk_bytes(n) / LINE_BYTES]));
+                let (mut chunk, mut at) = (0, 0);
+                for segment in 0..image.segments() {
+                    let lines = &mut chunks[chunk];
+                    // SAFETY: the lines are bytes, side by side.
+                    let bytes = unsafe {
+                        std::slice::from_raw_parts_mut(lines.as_mut_ptr().cast::<u8>(), lines.len() * LINE_BYTES)
+                    };
+                    at += image.copy_segment(segment, &mut bytes[at..]);
+                    if at == bytes.len() {
+                        (chunk, at) = (chunk + 1, 0);
+                    }
                 }
-                assert!(image.copy_to(&mut copy, &mut || true));
             });
+            let mut copy = Memory::new();
+            for lines in &mut chunks {
+                let start = NonNull::from(&mut lines[0]).cast::<u8>();
+                // SAFETY: a chunk of its number's size, which lives longer than `copy` is used.
+                assert!(unsafe { copy.map(start) });
+            }
             let (image, mut edges) = (Image::open(&copy).expect("a copy"), 0);
             while image.edges(&mut Scan::new(), usize::MAX, &seen, |_, _, _| edges += 1) == Step::More {}
             let (mut hot, mut nothing) = (Hot::new(3, usize::MAX), || ());
