@@ -182,7 +182,12 @@ extern "C-unwind" fn cftrag_start_builder(_arg: pg_sys::Datum) {
     let Some(control) = background_worker::transaction(control::attach) else { return };
     let Some((functions, tables)) = background_worker::transaction(attached) else { return };
     let mut waits = 0;
+    // Then each image would take the place of one just built.
+    let is_full = || control.memory_used.load(SeqCst) * 10 > crate::guc::memory_bytes() * 9;
     let mut has_writers = |table: &pg_sys::Oid| {
+        if is_full() {
+            return false;
+        }
         let patience = if waits < MOST_WAITS { BUSY_TABLE_WAIT } else { Duration::ZERO };
         let job = Job { table: *table, functions, asker: UNASKED, client: 0, patience };
         let waited = online::load_at_start(control, &job) == BuildOutcome::Waited;
