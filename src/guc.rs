@@ -240,7 +240,7 @@ pub fn define() {
     GucRegistry::define_bool_guc(
         c"cftrag.wait_for_image",
         c"Sets whether a call that would else read the whole table waits while the table's image is built.",
-        c"Recognising names in a text, roots: no longer than reading the table would take. It never waits for a build that waits for writers.",
+        c"Recognising names in a text: no longer than reading the table would take. It never waits for a build that waits for writers.",
         &WAIT_FOR_IMAGE,
         GucContext::Userset,
         GucFlags::default(),

@@ -33,14 +33,14 @@ BEGIN
      WHERE preloaded IS NOT NULL;
 
     -- What does not heal by itself is critical; what is as PostgreSQL wants it, is well.
-    RETURN QUERY SELECT 'image of ' || s.edges, CASE WHEN s.serves THEN 'ok' WHEN s.build_error IS NOT NULL THEN 'critical' ELSE coalesce(r.status, 'warning') END,
+    RETURN QUERY SELECT 'image of ' || s.edges, CASE WHEN s.serves THEN 'ok' WHEN s.build_error IS NOT NULL THEN 'warning' ELSE coalesce(r.status, 'warning') END,
         CASE WHEN s.serves THEN format('%s rows, %s', s.edge_rows, pg_size_pretty(s.memory_bytes)) ELSE 'the reference query answers: ' || coalesce(r.words, s.reason) END
             || coalesce('; the last build failed: ' || s.build_error, ''),
         CASE WHEN NOT s.serves AND (r.status IS DISTINCT FROM 'ok' OR s.build_error IS NOT NULL) THEN coalesce(r.hint, format('SELECT cft_build(%L)', s.edges)) END
       FROM cftrag_internal.cft_stat() AS s
       LEFT JOIN (VALUES
         ('disabled', 'warning', 'cftrag.enable is off', 'SET cftrag.enable = on'),
-        ('no_memory', 'critical', 'there is no shared memory for it', 'ALTER SYSTEM SET cftrag.memory_limit to more (SELECT pg_reload_conf()); pg_stat_cftrag_databases says who has how much'),
+        ('no_memory', 'critical', 'there was no shared memory for it', 'raise cftrag.memory_limit, or make /dev/shm larger; pg_stat_cftrag_databases says who has how much'),
         ('no_image', 'ok', 'an image is built when it is asked for', NULL),
         ('incomplete', 'warning', 'the image has lost a change', NULL),
         ('rewritten', 'warning', 'the table was rewritten', NULL),
@@ -86,9 +86,9 @@ BEGIN
               FROM cftrag_internal.cft_progress() AS p LEFT JOIN pg_prepared_xacts AS x ON x.transaction = p.waits_for_xid
              WHERE NOT starts_with(p.phase, 'verifying')) AS b;
 
-    RETURN QUERY SELECT 'old versions of ' || s.edges, 'warning', format('%s old versions of rows are kept for a snapshot; with twice as many the image is built anew, without them', s.versions),
+    RETURN QUERY SELECT 'old versions of ' || s.edges, 'warning', format('%s old versions of rows are kept for a snapshot', s.versions),
         coalesce(format('SELECT pg_terminate_backend(%s), whose snapshot is the oldest', (SELECT a.pid FROM pg_stat_activity AS a WHERE a.backend_xmin IS NOT NULL ORDER BY age(a.backend_xmin) DESC LIMIT 1)), 'end the oldest transaction')
-      FROM cftrag_internal.cft_stat() AS s WHERE s.versions > greatest(100000, s.edge_rows) / 2;
+      FROM cftrag_internal.cft_stat() AS s WHERE s.versions > greatest(100000, s.edge_rows / 2);
 
     -- Without an index the reference query reads the whole table for each step.
     RETURN QUERY SELECT 'indexes of ' || c.edges, 'warning', format('no index begins with column %I, which the reference query needs', c.name), format('CREATE INDEX CONCURRENTLY ON %s (%I)', c.edges, c.name)

@@ -13,7 +13,7 @@ use crate::error::{Fallible, LoadLost};
 use crate::image::control::Control;
 use crate::image::grow::{SHORTAGE, Shortage};
 use crate::image::slot::{BuilderMark, Header, SWEEPER};
-use crate::image::{chunks, control, grow, slot};
+use crate::image::{chunks, control, evict, grow, slot};
 use crate::pg::{lock_holders, shm};
 use cftrag_core::{Image, Memory, chunk_bytes};
 use pgrx::prelude::*;
@@ -141,6 +141,15 @@ pub fn publish(control: &Control, index: usize, header: Header, ready: impl FnOn
         }
         now
     })
+}
+
+/// An error if the image of the table cannot fit, whatever made room for it: it is about as large as the table at least.
+pub fn check_room(control: &Control, index: usize, table: &EdgesTable) -> Fallible<()> {
+    if evict::has_room(control, index, table.bytes()) {
+        return Ok(());
+    }
+    SHORTAGE.set(Shortage::Limit);
+    Err(no_memory())
 }
 
 /// Notes that shared memory ran out, and says which.

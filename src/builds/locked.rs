@@ -4,7 +4,7 @@
 
 #![expect(unsafe_code, reason = "locks, snapshots and a table scan")]
 
-use crate::builds::builder::{BuildOutcome, Refused, alone, note_outcome, noted_outcome, publish};
+use crate::builds::builder::{BuildOutcome, Refused, alone, check_room, note_outcome, noted_outcome, publish};
 use crate::builds::load::{key, load};
 use crate::capture::linked;
 use crate::catalog::edges_table::EdgesTable;
@@ -26,6 +26,7 @@ pub fn build(control: &Control, table: &EdgesTable, functions: Functions, yields
     note_outcome(BuildOutcome::None);
     alone(control, table.oid(), |index| {
         gone::look(control, functions);
+        check_room(control, index, table)?;
         control.slot(index).begin(LOCKED_SCAN, table.bytes());
         fill(control, index, table, functions, yields)
     })

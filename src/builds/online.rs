@@ -114,6 +114,7 @@ fn run(control: &Control, index: usize, job: &Job) -> Fallible<()> {
             return Ok(());
         }
         gone::look(control, job.functions);
+        builder::check_room(control, index, &table)?;
         slot.begin(WAITING, table.bytes());
     }
     let load = compat::random_seed() | 1;

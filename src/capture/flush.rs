@@ -16,7 +16,7 @@ use crate::catalog::{name, pg_trigger};
 use crate::error;
 use crate::error::Damage;
 use crate::image::control::Control;
-use crate::image::settle::{MOST_SETTLED, holds_too_many, settle};
+use crate::image::settle::{MOST_SETTLED, settle};
 use crate::image::slot::State;
 use crate::image::{chunks, control};
 use crate::pg::contain;
@@ -153,7 +153,7 @@ fn in_turns(
             return Err(FlushEnd::Broken(Damage::Unmatched));
         }
     }
-    settle_in_turn(control, index, table, last)?;
+    settle_in_turn(control, index, table)?;
     Ok(Left { entries: todo, ..Left::default() })
 }
 
@@ -182,8 +182,8 @@ fn target(control: &Control, index: usize, table: &TableDelta, row: &mut Trigger
     Ok(Some(load))
 }
 
-/// Settles versions if it is this flush's turn. Drops an image that still has too many, at the `last` flush: before, it has rows of this transaction only here.
-fn settle_in_turn(control: &Control, index: usize, table: &TableDelta, last: bool) -> Result<(), FlushEnd> {
+/// Settles versions if it is this flush's turn.
+fn settle_in_turn(control: &Control, index: usize, table: &TableDelta) -> Result<(), FlushEnd> {
     let many = table.entries.len() > MANY;
     let flushes = control.slot(index).flushes.fetch_add(1, Relaxed);
     if !many && !flushes.is_multiple_of(SETTLE_EVERY) {
@@ -192,10 +192,6 @@ fn settle_in_turn(control: &Control, index: usize, table: &TableDelta, last: boo
     let budget = MOST_SETTLED.max(2 * table.entries.len());
     match contain::attempt(|| settle(control, index, table.oid, budget)).unwrap_or(Some(Damage::Memory)) {
         Some(why) => Err(FlushEnd::Broken(why)),
-        None if last && holds_too_many(control, index) => {
-            contain::attempt(|| chunks::drop_image(control, index));
-            Err(FlushEnd::Gone)
-        }
         None => Ok(()),
     }
 }

@@ -27,19 +27,21 @@ struct Candidate {
     used_at: i64,
 }
 
-/// Drops images until that many bytes are free, if there are images that may go; never that of `mine`.
+/// Drops images until that many bytes are free, never that of `mine`; none if those that may go are too few.
 pub fn make_room(control: &Control, mine: usize, bytes: u64) {
-    let mut freed = 0;
-    for index in victims(control, mine, bytes) {
-        if freed >= bytes {
-            break;
-        }
-        freed += drop_whole(control, index);
+    if let Some(victims) = victims(control, mine, bytes) {
+        victims.into_iter().for_each(|index| drop_whole(control, index));
     }
 }
 
-/// The images to go, first to last: of this many bytes, or somewhat more, if there are as many.
-fn victims(control: &Control, mine: usize, bytes: u64) -> Vec<usize> {
+/// Whether so many bytes could be had, as images make room: a build that cannot end drops none.
+pub fn has_room(control: &Control, mine: usize, bytes: u64) -> bool {
+    let short = (control.memory_used.load(SeqCst) + bytes).saturating_sub(guc::memory_bytes());
+    short == 0 || victims(control, mine, short).is_some()
+}
+
+/// The images to go, first to last: of this many bytes, or somewhat more. None if there are not as many.
+fn victims(control: &Control, mine: usize, bytes: u64) -> Option<Vec<usize>> {
     let own = control.entry(mine).database.load(Relaxed);
     let mut held = BTreeMap::from([(own, 0)]);
     let mut all = Vec::new();
@@ -64,7 +66,8 @@ fn victims(control: &Control, mine: usize, bytes: u64) -> Vec<usize> {
         }
         goes
     };
-    all.iter().filter(|candidate| goes(candidate)).map(|candidate| candidate.index).collect()
+    let victims = all.iter().filter(|candidate| goes(candidate)).map(|candidate| candidate.index).collect(); // bounded: entries of the directory
+    (found >= bytes).then_some(victims)
 }
 
 impl Slot {
@@ -73,21 +76,19 @@ impl Slot {
         if self.image_bytes.load(SeqCst) == 0 || self.builder.load(SeqCst) != 0 || self.kept.load(Relaxed) {
             return false;
         }
-        let (built_at, took) = self.read(|header| (header.built_at, header.build_microseconds as i64));
+        // Without the time that the build waited for others.
+        let (built_at, took) = (self.read(|header| header.built_at), self.took.load(Relaxed));
         // SAFETY: reads the clock.
         let now = unsafe { pg_sys::GetCurrentTimestamp() };
         now - built_at >= took.saturating_mul(BUILDS)
     }
 }
 
-/// Drops an image, unless another process builds one in its place. Returns the bytes that it had.
-pub fn drop_whole(control: &Control, index: usize) -> u64 {
+/// Drops an image, unless another process builds one in its place.
+fn drop_whole(control: &Control, index: usize) {
     let slot = control.slot(index);
-    if slot.builder.compare_exchange(0, SWEEPER, SeqCst, SeqCst).is_err() {
-        return 0;
+    if slot.builder.compare_exchange(0, SWEEPER, SeqCst, SeqCst).is_ok() {
+        let _mark = BuilderMark(&slot.builder);
+        chunks::drop_image(control, index);
     }
-    let _mark = BuilderMark(&slot.builder);
-    let bytes = slot.image_bytes.load(SeqCst);
-    chunks::drop_image(control, index);
-    bytes
 }

@@ -25,19 +25,6 @@ pub const SETTLE_SLICE: usize = 1024;
 /// long can leave more.
 pub const MOST_SETTLED: usize = 128 * SETTLE_SLICE;
 
-/// Versions that an image may hold, beside a version for each of its rows.
-const MOST_VERSIONS: u64 = 100_000;
-
-/// Whether an old snapshot keeps more versions than an image may hold. Then it goes, and the next one has none: building it takes about as long as
-/// writing these versions took. The old snapshot's own calls are answered by the reference query.
-pub fn holds_too_many(control: &Control, index: usize) -> bool {
-    chunks::read(control, index, |_, image| {
-        let stats = image.stats();
-        stats.versions > MOST_VERSIONS.max(stats.edge_rows)
-    })
-    .unwrap_or(false)
-}
-
 /// Settles up to `budget` versions that all running snapshots see alike.
 pub fn settle(control: &Control, index: usize, table: pg_sys::Oid, budget: usize) -> Option<Damage> {
     settle_by(control, index, table, budget, |work| chunks::write(control, index, work).ok())

@@ -48,7 +48,7 @@ pub fn of_image(of: &AttachedTable, trees: Option<pg_sys::Datum>) -> Fallible<Op
     let mut scan = trees.map(asked::trees).transpose()?.map_or_else(Roots::new, Roots::only_in);
     let mut found = Found::default();
     let first = |image: Image<'_>, seen: &SnapshotView| found.step(&mut scan, image, seen);
-    let served = route::route_whole(of, first)
+    let served = route::route_and(of, first)
         .and_then(|(mut ticket, step)| Ok((finish(&mut scan, &mut found, &mut ticket, step)?, ticket)));
     Ok(match served {
         Ok((whole, ticket)) => {
