@@ -94,7 +94,7 @@ pub fn write<R>(control: &Control, index: usize, f: impl FnOnce(&Header, Image<'
     locked(control, index, f, |inner| slot.write(|header| inner(header)))
 }
 
-/// Does what [`write`] does, but only if all chunks are mapped and the image is sound: then there is no dsa call, and
+/// Does what [`write`] does, but only if all chunks are mapped and the image is sound: then nothing is mapped, and
 /// nothing can raise.
 pub fn write_if_mapped<R>(control: &Control, index: usize, f: impl FnOnce(&Header, Image<'_>) -> R) -> Option<R> {
     at_once(control, index, f, |slot, inner| slot.write(|header| inner(header)))

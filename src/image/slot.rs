@@ -12,7 +12,7 @@
 //! .verification, .verifier, .verified       | none                      | atomics
 //!
 //! Order: Control.lock, image_lock (its gate, its parts 0 to 7), map; map is never taken under image_lock. Under
-//! image_lock: no SPI, no palloc, no ereport, no dsa call, no clog lookup, no callback. No ERROR or FATAL can start
+//! image_lock: no SPI, no palloc, no ereport, no mapping, no clog lookup, no callback. No ERROR or FATAL can start
 //! there (only our own panic could). The abort then releases the locks, and the image's `mutating` word tells the next
 //! process that it is broken.
 

@@ -40,6 +40,14 @@ like "three has none" "$(sql a "SELECT state, reason FROM pg_stat_cftrag WHERE e
 exact a three no_image "$SOME"
 sql a "TRUNCATE three" >/dev/null
 
+# A build that cannot fit drops no image; a table that is large for other columns is no such table.
+fresh a; asked a one; before=$(images a)
+sql a "CREATE TABLE far AS SELECT 'n' || n / 10 AS parent, 'n' || n AS child FROM generate_series(1, 800000) AS n; ANALYZE far; SELECT cft_attach('far')" >/dev/null
+fresh a; like "far too large" "$(try a "SELECT cft_build('far')")" "*53200*"
+is "all images stay" "$(images a)" "$before"
+sql a "DROP TABLE far; CREATE TABLE wide AS SELECT 'n' || n / 10 AS parent, 'n' || n AS child, repeat('x', 1500) AS body FROM generate_series(1, 20000) AS n; ANALYZE wide; SELECT cft_attach('wide')" >/dev/null
+is "wide" "$(try a "SELECT cft_build('wide'); DROP TABLE wide")" ""
+
 # Another database has its share, whoever had all before; and not more.
 sql a "SELECT cft_detach('three')" >/dev/null
 fresh a; asked a one; asked a two
