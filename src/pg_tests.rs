@@ -279,7 +279,6 @@ mod tests {
         let next = unsafe { pg_sys::ReadNextFullTransactionId().value };
         assert_eq!(full_xid(next as u32), next);
         assert_eq!(full_xid((next as u32).wrapping_sub(10)), next.wrapping_sub(10));
-        snapshot::end_of_transaction();
         assert_eq!(full_xid((next as u32).wrapping_add(10)), next + 10);
     }
 

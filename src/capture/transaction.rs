@@ -158,7 +158,6 @@ fn finish() {
 fn reset() {
     FLUSHED.set(0);
     contain::set_committing(false);
-    snapshot::end_of_transaction();
     registration_cache::forget();
     marked::forget();
     linked::forget();

@@ -73,6 +73,8 @@ thread_local! {
     /// (a function of ours, the trigger functions of its extension): while a function runs, its OID cannot pass to
     /// another extension.
     static FUNCTIONS: Cached<pg_sys::Oid, Functions> = const { Cached::new(1, invalidation::never) };
+    /// The trigger functions of the extension in this database.
+    static OF_EXTENSION: Cached<(), Functions> = const { Cached::new(1, invalidation::catalogs) };
 }
 
 impl Functions {
@@ -84,10 +86,13 @@ impl Functions {
 
     /// The trigger functions of the extension in this database; invalid OIDs if the database does not have it.
     pub fn of_extension() -> Self {
-        Self {
-            capture: internal_function(c"cft_capture", &[]),
-            capture_truncate: internal_function(c"cft_capture_truncate", &[]),
-        }
+        let find = || {
+            let [capture, capture_truncate] =
+                [c"cft_capture", c"cft_capture_truncate"].map(|name| internal_function(name, &[]));
+            Ok::<_, Infallible>(Self { capture, capture_truncate })
+        };
+        let Ok(functions) = OF_EXTENSION.with(|last| last.get((), find));
+        functions
     }
 
     /// The function of the trigger that says which columns of a table hold documents.

@@ -12,6 +12,7 @@ use std::ffi::CStr;
 pub fn transaction<R>(f: impl FnOnce() -> R) -> R {
     // SAFETY: the main loop of a background worker, outside any transaction; an ERROR ends the worker.
     unsafe {
+        pg_sys::SetCurrentStatementStartTimestamp();
         pg_sys::StartTransactionCommand();
         let result = f();
         pg_sys::CommitTransactionCommand();
@@ -24,6 +25,7 @@ pub fn between_transactions() {
     // SAFETY: as in transaction(); no snapshot is active and nothing palloc'd is kept.
     unsafe {
         pg_sys::CommitTransactionCommand();
+        pg_sys::SetCurrentStatementStartTimestamp();
         pg_sys::StartTransactionCommand();
     }
 }

@@ -242,6 +242,7 @@ pub mod plain {
         ) -> *mut pg_sys::TupleTableSlot;
         pub fn geterrcode() -> std::ffi::c_int;
         pub fn GetActiveSnapshot() -> pg_sys::Snapshot;
+        pub fn GetCurrentTransactionStartTimestamp() -> pg_sys::TimestampTz;
         pub fn GetTopFullTransactionIdIfAny() -> pg_sys::FullTransactionId;
         pub fn GetTopTransactionIdIfAny() -> pg_sys::TransactionId;
         pub fn GetUserId() -> pg_sys::Oid;

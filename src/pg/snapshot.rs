@@ -16,22 +16,23 @@ use std::cell::Cell;
 use std::collections::HashMap;
 
 thread_local! {
-    /// The next xid as read at some moment of this transaction, 64 bits; 0: not read yet.
-    static NEXT: Cell<u64> = const { Cell::new(0) };
+    /// The next xid, 64 bits, and when the transaction began that read it.
+    static NEXT: Cell<(u64, pg_sys::TimestampTz)> = const { Cell::new((0, 0)) };
 }
 
-/// Forgets what was read in this transaction. Called at its end: an idle session must not keep an old epoch while 2 billion xids pass.
-pub fn end_of_transaction() {
-    NEXT.set(0);
-}
+/// Microseconds for which the next xid is remembered: reading it takes XidGenLock, which all writers need. An idle session must not keep an old
+/// epoch while 2 billion xids pass.
+const REMEMBERED: i64 = 1_000_000;
 
 /// The 64-bit form of an xid that is less than 2 billion xids from now.
 pub fn full_xid(xid: u32) -> u64 {
-    let mut next = NEXT.get();
-    if next == 0 {
+    // SAFETY: reads a backend variable: 0 in workers that set no clock.
+    let now = unsafe { plain::GetCurrentTransactionStartTimestamp() };
+    let (mut next, read_at) = NEXT.get();
+    if now == 0 || !(0..REMEMBERED).contains(&now.wrapping_sub(read_at)) {
         // SAFETY: reads shared state under XidGenLock.
         next = unsafe { pg_sys::ReadNextFullTransactionId().value };
-        NEXT.set(next);
+        NEXT.set((next, now));
     }
     next.wrapping_add_signed(i64::from(xid.wrapping_sub(next as u32) as i32))
 }
