@@ -181,7 +181,7 @@ fn row(
         Some(Err(reason)) => Some(REASONS[reason as usize]),
         None => Some("locked"),
     };
-    let sum = |of: fn(&crate::image::lock::Reads) -> &std::sync::atomic::AtomicU64| {
+    let sum = |of: fn(&crate::image::reads::Reads) -> &std::sync::atomic::AtomicU64| {
         slot.map_or(0, |slot: &Slot| slot.sum(of))
     };
     let mut values = [pg_sys::Datum::from(0usize); COLUMNS];

@@ -107,6 +107,7 @@ pub fn load(
         built_at: unsafe { pg_sys::GetCurrentTimestamp() },
         build_microseconds: started.elapsed().as_micros() as u64,
         load: 0,
+        rows: Image::open(memory).map_err(|e| error::core(&e))?.stats().edge_rows,
         key,
     })
 }

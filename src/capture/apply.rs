@@ -100,6 +100,9 @@ pub fn pass(
 ) -> Result<usize, FlushEnd> {
     let (mut next, mut short) = (0, 0);
     while next < todo.len() && (next == 0 || !interrupted()) {
+        if next > 0 {
+            control.slot(index).let_readers_go();
+        }
         let slice = &todo[next..(next + SLICE).min(todo.len())];
         // Another writer may use up what ensure() found before we have the lock: then ask for what was short in
         // addition.

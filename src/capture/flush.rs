@@ -16,7 +16,7 @@ use crate::catalog::{name, pg_trigger};
 use crate::error;
 use crate::error::Damage;
 use crate::image::control::Control;
-use crate::image::settle::{MOST_SETTLED, settle};
+use crate::image::settle::{MOST_SETTLED, has_too_many_versions, settle};
 use crate::image::slot::State;
 use crate::image::{chunks, control};
 use crate::pg::contain;
@@ -182,7 +182,7 @@ fn target(control: &Control, index: usize, table: &TableDelta, row: &mut Trigger
     Ok(Some(load))
 }
 
-/// Settles versions if it is this flush's turn.
+/// Settles versions if it is this flush's turn, and drops the image if an old snapshot keeps too many.
 fn settle_in_turn(control: &Control, index: usize, table: &TableDelta) -> Result<(), FlushEnd> {
     let many = table.entries.len() > MANY;
     let flushes = control.slot(index).flushes.fetch_add(1, Relaxed);
@@ -190,7 +190,14 @@ fn settle_in_turn(control: &Control, index: usize, table: &TableDelta) -> Result
         return Ok(());
     }
     let budget = MOST_SETTLED.max(2 * table.entries.len());
-    match contain::attempt(|| settle(control, index, table.oid, budget)).unwrap_or(Some(Damage::Memory)) {
+    let settled = contain::attempt(|| {
+        let damage = settle(control, index, table.oid, budget);
+        if damage.is_none() && has_too_many_versions(control, index, table.oid) {
+            chunks::drop_image(control, index);
+        }
+        damage
+    });
+    match settled.unwrap_or(Some(Damage::Memory)) {
         Some(why) => Err(FlushEnd::Broken(why)),
         None => Ok(()),
     }

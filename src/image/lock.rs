@@ -1,20 +1,23 @@
 //! The lock of one image: many readers at a time, or one writer.
 //!
-//! Made of lightweight locks. A reader takes one part, chosen by its process, so that readers do not bounce one cache
-//! line between cores; a writer takes the gate, then all parts. A plain set of locks would fail in two ways:
+//! A reader counts itself in one of several parts, chosen by its process, so that readers do not bounce one cache line
+//! between cores, and looks whether a writer is there. A writer takes the gate, a lightweight lock, says that it is
+//! there, and waits until the readers before it have gone: microseconds, as long reads are made in steps. Readers that
+//! meet a writer wait at the gate.
 //!
-//! - A reader that loses its CPU holds its part until it is back, milliseconds on a busy machine. A writer that queued
-//!   for that part while it holds others would block every reader. So a writer takes the parts only if it gets all of
-//!   them at once, tries again and again, and insists only after ATTEMPTS_BEFORE_INSISTING naps.
-//! - Lightweight locks are not fair: a writer that returns at once, as a large flush does, takes them again before a
-//!   reader that it woke is on a CPU. So we count readers that had to sleep, and a writer lets them go first. (It does
-//!   not let other writers go first: single commits would nap for one another.)
+//! Nobody sleeps at once: most writers are through in a few microseconds, less than it takes to be woken.
+//!
+//! Lightweight locks are not fair: who writes again and again, as a large flush does, takes the gate before a reader
+//! that it woke is on a CPU. So it calls [`ImageLock::let_readers_go`] in between.
 //!
 //! A reader that does housekeeping does not wait for the lock (`write_if_free`): beside a large flush it would wait for
 //! slice after slice.
+//!
+//! No ERROR can start under the lock, only a panic of ours, which takes back what a process has raised (`Raised`).
 
 #![expect(unsafe_code, reason = "what the lock guards")]
 
+use crate::image::reads::Reads;
 use crate::pg::compat;
 use crate::pg::lwlock::{Apart, EXCLUSIVE, Lock, SHARED};
 use cftrag_core::Counters;
@@ -22,50 +25,33 @@ use pgrx::pg_sys;
 use std::cell::{Cell, UnsafeCell};
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::time::{Duration, Instant};
 
 const PARTS: usize = 8;
 
-/// Tries before a writer sleeps between them: a reader on a CPU holds its part for a few microseconds.
-const SPINS: u32 = 32;
+/// How long a process looks before it sleeps: about as long as a writer of one row takes.
+const SPIN: Duration = Duration::from_micros(10);
 
-/// Microseconds of a nap between tries.
+/// Microseconds of a nap between later looks.
 const SLEEP_MICROSECONDS: i64 = 50;
 
-/// Naps before a writer insists: about as long as the kernel keeps a process off its CPU.
-const ATTEMPTS_BEFORE_INSISTING: u32 = 40;
-
-/// Naps that a writer takes for waiting readers.
+/// The most naps that a writer takes for waiting readers.
 const COURTESY: u32 = 20;
-
-/// Counters of the readers that use one part, on cache lines of their own beside its lock.
-#[derive(Default)]
-#[repr(C, align(64))]
-pub struct Reads {
-    pub image_calls: AtomicU64,
-    pub lookups: AtomicU64,
-    pub hits: AtomicU64,
-    pub fingerprint_checks: AtomicU64,
-    pub false_positives: AtomicU64,
-}
 
 #[repr(C, align(128))]
 struct Part {
-    lock: Lock,
+    readers: AtomicU32,
     reads: Reads,
 }
 
 #[repr(C)]
 pub struct ImageLock<T> {
-    /// Held by the writer whose turn it is; readers pass it to let an insisting writer go first.
+    /// Held by the writer whose turn it is.
     gate: Apart<Lock>,
     parts: [Part; PARTS],
-    /// A writer insists: new readers queue at the gate.
-    insists: AtomicU32,
-    /// Writers that wait or work. If a process ends there and leaves the count too high, long reads are cut short for
-    /// nothing.
-    writers: AtomicU32,
-    /// Readers that sleep, or are about to. If a process ends there and leaves the count too high, writers take a few
-    /// naps more.
+    /// 1 while a writer works, or waits for the readers before it. It holds the gate.
+    writing: Apart<AtomicU32>,
+    /// Readers that sleep, or are about to.
     asleep: AtomicU32,
     guarded: UnsafeCell<T>,
 }
@@ -105,59 +91,74 @@ fn nap() {
     unsafe { pg_sys::pg_usleep(SLEEP_MICROSECONDS as _) };
 }
 
+/// Looks again and again for some microseconds; returns whether `done`.
+fn spin(done: impl Fn() -> bool) -> bool {
+    if done() {
+        return true;
+    }
+    let begun = Instant::now();
+    while begun.elapsed() < SPIN {
+        (0..16).for_each(|_| std::hint::spin_loop());
+        if done() {
+            return true;
+        }
+    }
+    false
+}
+
 impl<T> ImageLock<T> {
     pub fn locks(&self) -> impl Iterator<Item = &Lock> {
-        std::iter::once(&*self.gate).chain(self.parts.iter().map(|p| &p.lock))
+        std::iter::once(&*self.gate)
     }
 
     /// Runs `f` with the guarded value, which cannot change while `f` runs. Other readers may run at the same time.
     pub fn read<R>(&self, f: impl FnOnce(&T) -> R) -> R {
-        let lock = &self.parts[my_part()].lock;
-        if self.insists.load(Relaxed) != 0 || !lock.try_acquire(SHARED) {
-            let asleep = Raised::by_one(&self.asleep);
-            if self.insists.load(Relaxed) != 0 {
-                self.gate.acquire(SHARED);
-                self.gate.release();
+        let _reads = self.count_me();
+        // SAFETY: a writer waits until no reader is counted, and we are.
+        f(unsafe { &*self.guarded.get() })
+    }
+
+    fn count_me(&self) -> Raised<'_> {
+        let readers = &self.parts[my_part()].readers;
+        let is_free = || self.writing.load(SeqCst) == 0;
+        while spin(is_free) && !crate::pg::inject::armed() {
+            let counted = Raised::by_one(readers);
+            if is_free() {
+                return counted;
             }
-            lock.acquire(SHARED);
-            drop(asleep);
         }
-        // SAFETY: it changes only while all parts are held exclusively; we hold one shared.
-        let result = f(unsafe { &*self.guarded.get() });
-        lock.release();
-        result
+        let _asleep = Raised::by_one(&self.asleep);
+        // Who holds the gate shared sees no writer.
+        self.gate.with(SHARED, || Raised::by_one(readers))
     }
 
     /// Runs `f` alone.
     pub fn write<R>(&self, f: impl FnOnce(&mut T) -> R) -> R {
-        let _waits = Raised::by_one(&self.writers);
-        let mut naps = 0;
-        while self.asleep.load(Relaxed) != 0 && naps < COURTESY {
+        if !spin(|| self.gate.try_acquire(EXCLUSIVE)) {
+            self.gate.acquire(EXCLUSIVE);
+        }
+        let writing = Raised::by_one(&self.writing);
+        while !spin(|| self.are_gone()) {
             nap();
-            naps += 1;
         }
-        self.gate.acquire(EXCLUSIVE);
-        debug_assert_eq!(self.insists.load(SeqCst), 0, "who insists holds the gate");
-        let free = self.try_parts(SPINS + ATTEMPTS_BEFORE_INSISTING);
-        // Raised until `f` has run, even if it panics: an abort releases the locks, but not this count.
-        let insists = (!free || crate::pg::inject::armed()).then(|| Raised::by_one(&self.insists));
-        if !free {
-            self.parts.iter().for_each(|part| part.lock.acquire(EXCLUSIVE));
-        }
-        self.alone(insists, f)
+        self.alone(writing, f)
     }
 
-    /// Whether a writer waits for readers.
+    /// Whether a writer waits for readers, or writes.
     pub fn is_wanted(&self) -> bool {
-        self.writers.load(Relaxed) != 0
+        self.writing.load(Relaxed) != 0
     }
 
-    /// Waits until the waiting writers have written. The caller holds no lock.
+    /// Waits until the writer there has written. The caller holds no lock.
     pub fn let_writers_go(&self) {
         if self.is_wanted() {
-            self.gate.acquire(SHARED);
-            self.gate.release();
+            self.gate.with(SHARED, || ());
         }
+    }
+
+    /// Waits a while for readers that sleep. The caller holds no lock.
+    pub fn let_readers_go(&self) {
+        (0..COURTESY).take_while(|_| self.asleep.load(Relaxed) != 0).for_each(|_| nap());
     }
 
     /// Does what [`ImageLock::write`] does; None if the lock is held for longer than a few microseconds.
@@ -165,62 +166,36 @@ impl<T> ImageLock<T> {
         if !self.gate.try_acquire(EXCLUSIVE) {
             return None;
         }
-        if !self.try_parts(SPINS) {
+        let writing = Raised::by_one(&self.writing);
+        if !spin(|| self.are_gone()) {
+            drop(writing);
             self.gate.release();
             return None;
         }
-        Some(self.alone(None, f))
+        Some(self.alone(writing, f))
     }
 
-    /// Runs `f` with the gate and all parts held exclusively, then releases them.
-    fn alone<R>(&self, insists: Option<Raised<'_>>, f: impl FnOnce(&mut T) -> R) -> R {
+    fn are_gone(&self) -> bool {
+        self.parts.iter().all(|part| part.readers.load(SeqCst) == 0)
+    }
+
+    /// Runs `f`, then releases the lock. No reader is left, and the gate is held.
+    fn alone<R>(&self, writing: Raised<'_>, f: impl FnOnce(&mut T) -> R) -> R {
         crate::pg::inject::panics();
-        // SAFETY: all parts are held exclusively, and no reference to it outlives its closure.
+        // SAFETY: no other process reads or writes it, and no reference to it outlives its closure.
         let result = f(unsafe { &mut *self.guarded.get() });
-        for part in self.parts.iter().rev() {
-            part.lock.release();
-        }
-        drop(insists);
+        drop(writing);
         self.gate.release();
         result
     }
 
-    /// Tries to take all parts exclusively, at most `tries` times. The caller holds the gate.
-    fn try_parts(&self, tries: u32) -> bool {
-        for attempt in 0..tries {
-            let Some(taken) = self.parts.iter().position(|part| !part.lock.try_acquire(EXCLUSIVE)) else { return true };
-            self.parts[..taken].iter().rev().for_each(|part| part.lock.release());
-            if attempt < SPINS {
-                (0..100).for_each(|_| std::hint::spin_loop());
-            } else {
-                nap();
-            }
-        }
-        false
-    }
-
     pub fn reset_counters(&self) {
-        for reads in self.parts.iter().map(|part| &part.reads) {
-            let all =
-                [&reads.image_calls, &reads.lookups, &reads.hits, &reads.fingerprint_checks, &reads.false_positives];
-            all.into_iter().for_each(|count| count.store(0, Relaxed));
-        }
+        self.parts.iter().for_each(|part| part.reads.reset());
     }
 
     /// Counts a call that the image answered.
     pub fn count_call(&self, counters: Counters) {
-        let reads = &self.parts[my_part()].reads;
-        reads.image_calls.fetch_add(1, Relaxed);
-        reads.lookups.fetch_add(counters.lookups, Relaxed);
-        // Each atomic addition locks the cache line: skip the zeros.
-        let rest = [
-            (&reads.hits, counters.hits),
-            (&reads.fingerprint_checks, counters.fingerprint_checks),
-            (&reads.false_positives, counters.false_positives),
-        ];
-        rest.into_iter().filter(|(_, n)| *n > 0).for_each(|(count, n)| {
-            count.fetch_add(n, Relaxed);
-        });
+        self.parts[my_part()].reads.add(counters);
     }
 
     /// A sum over the readers' counters.

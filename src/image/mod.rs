@@ -17,6 +17,7 @@ pub mod grow;
 pub mod inject;
 pub mod lock;
 pub mod log;
+pub mod reads;
 pub mod reason;
 pub mod settle;
 pub mod slot;

@@ -3,6 +3,9 @@
 //!
 //! Large flushes settle, every sixteenth small one does, and readers do now and then if they need not wait. They work
 //! in slices of `SETTLE_SLICE`, so that none holds the lock for long.
+//!
+//! While an old snapshot is held nothing can be freed. An image with too many versions then goes: the next one is built
+//! without them, and does not answer that snapshot.
 
 #![expect(unsafe_code, reason = "opens the relation for its horizon")]
 
@@ -24,6 +27,9 @@ pub const SETTLE_SLICE: usize = 1024;
 /// The most versions that a small flush or a call settles: some ten milliseconds' work. A snapshot that was held for
 /// long can leave more.
 pub const MOST_SETTLED: usize = 128 * SETTLE_SLICE;
+
+/// So many versions an image may always have, and as many as it had rows when it was built.
+const MOST_VERSIONS: u64 = 100_000;
 
 /// Settles up to `budget` versions that all running snapshots see alike.
 pub fn settle(control: &Control, index: usize, table: pg_sys::Oid, budget: usize) -> Option<Damage> {
@@ -48,17 +54,7 @@ fn settle_by(
     if left == 0 {
         return None;
     }
-    // SAFETY: try_relation_open gives null for a table that this transaction dropped; closed again, its lock kept.
-    let horizon = unsafe {
-        let rel = pg_sys::try_relation_open(table, pg_sys::AccessShareLock as pg_sys::LOCKMODE);
-        if rel.is_null() {
-            return None;
-        }
-        let created_here = crate::pg::compat::rewritten_here(rel);
-        let horizon = if created_here { 0 } else { snapshot::horizon(rel) };
-        pg_sys::relation_close(rel, pg_sys::NoLock as pg_sys::LOCKMODE);
-        horizon
-    };
+    let horizon = horizon(table)?;
     // A sorted filter is settled even so, because settling also cools it.
     if slot.settled.are_all(horizon, versions) && guc::TEMPERATURE.get() != Temperature::Sort {
         return None;
@@ -66,10 +62,13 @@ fn settle_by(
     let (mut known, mut ask) = (XidFates::default(), Vec::new());
     // A slice may first need the fates of xids. Looking them up costs no budget: a reader's would be spent before it
     // settled anything.
-    for _ in 0..2 * left.div_ceil(SETTLE_SLICE) {
+    for slice in 0..2 * left.div_ceil(SETTLE_SLICE) {
         let now = left.min(SETTLE_SLICE);
         if now == 0 || control.entry(index).spoiled.load(Relaxed) != 0 || interrupt::interrupted() {
             break;
+        }
+        if slice > 0 {
+            slot.let_readers_go();
         }
         let settled = write(&mut |_, image| {
             let settled = image.settle(now, horizon, &known, &mut ask);
@@ -91,4 +90,28 @@ fn settle_by(
         left -= now;
     }
     None
+}
+
+/// Every snapshot in use sees versions of the table below this xid alike: 0 if this transaction created it, None if it dropped it.
+fn horizon(table: pg_sys::Oid) -> Option<u64> {
+    // SAFETY: try_relation_open gives null for a table that this transaction dropped; closed again, its lock kept.
+    unsafe {
+        let rel = pg_sys::try_relation_open(table, pg_sys::AccessShareLock as pg_sys::LOCKMODE);
+        if rel.is_null() {
+            return None;
+        }
+        let created_here = crate::pg::compat::rewritten_here(rel);
+        let horizon = if created_here { 0 } else { snapshot::horizon(rel) };
+        pg_sys::relation_close(rel, pg_sys::NoLock as pg_sys::LOCKMODE);
+        Some(horizon)
+    }
+}
+
+/// Whether the image has too many versions, and a transaction older than this one, which writes, keeps them. What this
+/// transaction itself loaded is settled once it has committed.
+pub fn has_too_many_versions(control: &Control, index: usize, table: pg_sys::Oid) -> bool {
+    let many = chunks::read(control, index, |header, image| image.stats().versions > header.rows.max(MOST_VERSIONS));
+    // SAFETY: reads a backend variable.
+    let mine = unsafe { pg_sys::GetTopFullTransactionIdIfAny() }.value;
+    many == Ok(true) && horizon(table).is_some_and(|horizon| (1..mine).contains(&horizon))
 }

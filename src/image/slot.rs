@@ -11,9 +11,9 @@
 //! .image_bytes, .build_bytes, .place_wanted | none                      | atomics
 //! .verification, .verifier, .verified       | none                      | atomics
 //!
-//! Order: Control.lock, image_lock (its gate, its parts 0 to 7), map; map is never taken under image_lock. Under
+//! Order: Control.lock, image_lock, map; map is never taken under image_lock. Under
 //! image_lock: no SPI, no palloc, no ereport, no mapping, no clog lookup, no callback. No ERROR or FATAL can start
-//! there (only our own panic could). The abort then releases the locks, and the image's `mutating` word tells the next
+//! there (only our own panic could). Unwinding and the abort then release the locks, and the image's `mutating` word tells the next
 //! process that it is broken.
 
 #![expect(unsafe_code, reason = "locks, snapshots and a table scan")]
@@ -21,7 +21,8 @@
 use crate::catalog::columns::Columns;
 use crate::catalog::pg_trigger::TriggerKey;
 use crate::catalog::roles;
-use crate::image::lock::{ImageLock, Reads};
+use crate::image::lock::ImageLock;
+use crate::image::reads::Reads;
 use crate::pg::compat;
 use crate::pg::compat::Locator;
 use crate::pg::lwlock::{Apart, Lock};
@@ -106,6 +107,8 @@ pub struct Header {
     pub build_microseconds: u64,
     /// The load that built it: the image has all entries logged for that load. 0: built under a SHARE lock.
     pub load: u64,
+    /// Rows that its build found.
+    pub rows: u64,
     pub key: Key,
 }
 
@@ -358,6 +361,11 @@ impl Slot {
     /// Waits until the waiting writers have written. The caller holds no lock.
     pub fn let_writers_go(&self) {
         self.image_lock.let_writers_go();
+    }
+
+    /// Waits a while for readers that sleep: for who writes in slices, and holds no lock between them.
+    pub fn let_readers_go(&self) {
+        self.image_lock.let_readers_go();
     }
 
     /// Runs `f` with the header under the exclusive lock.
