@@ -269,6 +269,13 @@ pub fn log_linker(message: &str) {
         .report(pgrx::PgLogLevel::LOG);
 }
 
+/// Which tables are asked most could not be written to a file.
+pub fn log_not_kept(error: &std::io::Error) {
+    report(Code::ERRCODE_WARNING, format!("cftrag launcher: which tables are asked most is not kept: {error}"))
+        .set_detail("At the next start, images are built in another order.")
+        .report(pgrx::PgLogLevel::LOG);
+}
+
 /// The verifier could not check a table, and will try again.
 pub fn log_verifier(message: &str) {
     report(Code::ERRCODE_WARNING, format!("cftrag verifier: {message}"))

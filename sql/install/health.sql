@@ -70,7 +70,9 @@ BEGIN
 
     SELECT s.* INTO server FROM (SELECT coalesce(sum(d.memory_bytes), 0) AS bytes, pg_size_bytes(current_setting('cftrag.memory_limit')) AS most, coalesce(sum(d.places), 0) AS places, coalesce(sum(d.gone), 0) AS gone
                                    FROM cftrag_internal.cft_databases() AS d) AS s;
-    RETURN QUERY SELECT 'memory', 'ok', format('images of all databases have %s of cftrag.memory_limit, %s; those that were asked for least recently make room', pg_size_pretty(server.bytes), pg_size_pretty(server.most)), NULL;
+    RETURN QUERY SELECT 'memory', CASE WHEN server.bytes > server.most THEN 'warning' ELSE 'ok' END,
+        format('images of all databases have %s of cftrag.memory_limit, %s; those that were asked for least recently make room', pg_size_pretty(server.bytes), pg_size_pretty(server.most)),
+        CASE WHEN server.bytes > server.most THEN 'SELECT tgrelid::regclass FROM pg_trigger WHERE tgname = ''cftrag_keep'': what is kept stays until it is attached without keep' END;
     RETURN QUERY SELECT 'places', CASE WHEN server.places >= 60000 THEN 'warning' ELSE 'ok' END,
         format('%s tables of all databases have a place, of 65535; %s of them are gone', server.places, server.gone),
         CASE WHEN server.places >= 60000 THEN 'detach tables that nobody asks: for those without a place the reference query answers' END;
@@ -86,9 +88,9 @@ BEGIN
               FROM cftrag_internal.cft_progress() AS p LEFT JOIN pg_prepared_xacts AS x ON x.transaction = p.waits_for_xid
              WHERE NOT starts_with(p.phase, 'verifying')) AS b;
 
-    RETURN QUERY SELECT 'old versions of ' || s.edges, 'warning', format('%s old versions of rows are kept for a snapshot', s.versions),
+    RETURN QUERY SELECT 'old versions of ' || s.edges, 'warning', format('%s old versions of rows are kept for a snapshot; with 100000, and as many as there were rows, the image is built without them', s.versions),
         coalesce(format('SELECT pg_terminate_backend(%s), whose snapshot is the oldest', (SELECT a.pid FROM pg_stat_activity AS a WHERE a.backend_xmin IS NOT NULL ORDER BY age(a.backend_xmin) DESC LIMIT 1)), 'end the oldest transaction')
-      FROM cftrag_internal.cft_stat() AS s WHERE s.versions > greatest(100000, s.edge_rows / 2);
+      FROM cftrag_internal.cft_stat() AS s WHERE s.versions > greatest(50000, s.edge_rows / 4);
 
     -- Without an index the reference query reads the whole table for each step.
     RETURN QUERY SELECT 'indexes of ' || c.edges, 'warning', format('no index begins with column %I, which the reference query needs', c.name), format('CREATE INDEX CONCURRENTLY ON %s (%I)', c.edges, c.name)

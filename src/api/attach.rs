@@ -3,7 +3,7 @@
 #![expect(unsafe_code, reason = "talks to the catalogs directly")]
 
 use crate::call::fmgr::{Call, name};
-use crate::capture::linked;
+use crate::capture::{dropped, linked};
 use crate::catalog::attach_line::{attach_hint, attach_line, with_label};
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::column_rules::{check_columns, check_position};
@@ -292,12 +292,8 @@ fn cft_detach_edges(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<bool> {
     let Some(oid) = call.oid(0) else { return Ok(false) };
     let functions = Functions::beside(call.function());
     let had = drop_triggers(oid, functions)?;
-    // Free its memory for other images now; if this transaction rolls back, the next reader rebuilds it.
-    if had
-        && let Some(control) = crate::image::control::attach()
-        && let Some((index, _)) = control.find(oid)
-    {
-        crate::pg::contain::attempt(|| crate::image::chunks::drop_image(control, index));
+    if had {
+        dropped::note_detached(oid);
     }
     let others = registered::belonging(oid, &Kind::belonging(functions)).into_iter();
     let strangers: Vec<_> =

@@ -7,6 +7,7 @@
 
 #![expect(unsafe_code, reason = "wakes another process")]
 
+use crate::builds::asked;
 use crate::builds::builder::BuildOutcome;
 use crate::builds::online;
 use crate::builds::online::{Job, UNASKED};
@@ -14,10 +15,10 @@ use crate::catalog::name;
 use crate::catalog::registration;
 use crate::catalog::registration::Functions;
 use crate::error;
-use crate::image::control;
+use crate::image::{control, evict};
 use crate::pg::{background_worker, compat, latch, lock_holders, shm};
 use pgrx::prelude::*;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::CStr;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
@@ -67,7 +68,7 @@ extern "C-unwind" fn cftrag_launcher(_arg: pg_sys::Datum) {
         background_worker::transaction(|| error::warning_shm(kb, crate::guc::MEMORY_LIMIT.get()));
     }
     let databases =
-        if crate::guc::BUILD_ON_START.get() { background_worker::transaction(databases) } else { Vec::new() };
+        if crate::guc::BUILD_ON_START.get() { background_worker::transaction(asked_first) } else { Vec::new() };
     let put_off: Vec<_> = databases.into_iter().filter(|database| build(*database, FIRST)).collect();
     put_off.into_iter().for_each(|database| _ = build(database, SECOND));
     while !stopping() {
@@ -76,6 +77,13 @@ extern "C-unwind" fn cftrag_launcher(_arg: pg_sys::Datum) {
         }
         latch::sleep();
         reload_settings();
+        if let Some(control) = control::control() {
+            background_worker::transaction(|| evict::shrink(control));
+        }
+    }
+    if let Some(Err(error)) = control::control().map(|control| background_worker::transaction(|| asked::write(control)))
+    {
+        error::log_not_kept(&error);
     }
     // SAFETY: the end of a background worker.
     unsafe { pg_sys::proc_exit(1) }
@@ -147,6 +155,18 @@ unsafe extern "C-unwind" fn shutdown(signal: i32) {
     unsafe { pg_sys::SignalHandlerForShutdownRequest(signal) };
 }
 
+/// [`databases`], that of the table that was asked most first.
+fn asked_first() -> Vec<pg_sys::Oid> {
+    let mut best = HashMap::new();
+    for ((database, _), rank) in asked::ranks() {
+        let of = best.entry(database).or_insert(rank);
+        *of = rank.min(*of);
+    }
+    let mut all = databases();
+    all.sort_by_key(|database| best.get(&u32::from(*database)).copied().unwrap_or(usize::MAX));
+    all
+}
+
 /// Databases that allow connections and are not templates.
 fn databases() -> Vec<pg_sys::Oid> {
     let mut found = Vec::new();
@@ -173,14 +193,16 @@ fn databases() -> Vec<pg_sys::Oid> {
 }
 
 /// The main function of a worker that builds the images of one database (the first number of bgw_extra), one after the other, in the given
-/// round (the second number). It leaves when a session wants to copy, rename or drop the database. No table waits for another table's writers:
+/// round (the second number). Those that were asked most come first. It leaves when a session wants to copy, rename or drop the database. No table waits for another table's writers:
 /// the first round puts off tables with writers, the second tries them in turn.
 #[pg_guard]
 #[unsafe(no_mangle)]
 extern "C-unwind" fn cftrag_start_builder(_arg: pg_sys::Datum) {
-    let [_, round, ..] = background_worker::connect();
+    let [database, round, ..] = background_worker::connect();
     let Some(control) = background_worker::transaction(control::attach) else { return };
-    let Some((functions, tables)) = background_worker::transaction(attached) else { return };
+    let Some((functions, mut tables)) = background_worker::transaction(attached) else { return };
+    let ranks = asked::ranks();
+    tables.sort_by_key(|table| ranks.get(&(database, u32::from(*table))).copied().unwrap_or(usize::MAX));
     let mut waits = 0;
     // Then each image would take the place of one just built.
     let is_full = || control.memory_used.load(SeqCst) * 10 > crate::guc::memory_bytes() * 9;

@@ -1,4 +1,4 @@
-//! What a transaction drops: its images and entries in the directory go when it commits.
+//! What a transaction drops or detaches: its images and entries in the directory go when it commits.
 //!
 //! PostgreSQL tells of each drop (object_access_hook) if the session has loaded the library, as all have with
 //! shared_preload_libraries. What others drop, builds find later (image/gone.rs). Before the commit is written the
@@ -7,6 +7,7 @@
 
 #![expect(unsafe_code, reason = "a hook")]
 
+use crate::catalog::registration;
 use crate::catalog::registration::Functions;
 use crate::image::control::Control;
 use crate::image::{control, gone};
@@ -15,6 +16,7 @@ use crate::pg::contain;
 use pgrx::pg_sys;
 use std::cell::{Cell, RefCell};
 use std::ffi::{c_int, c_void};
+use std::ptr::null_mut;
 use std::sync::atomic::Ordering::Relaxed;
 
 thread_local! {
@@ -25,6 +27,8 @@ thread_local! {
 #[derive(Clone, Copy)]
 enum Dropped {
     Table(u32),
+    /// A table that stays.
+    Detached(u32),
     Database(u32),
     /// An extension; ours takes all registrations of the database with it.
     Extension,
@@ -66,6 +70,15 @@ unsafe extern "C-unwind" fn accessed(
         pg_sys::ExtensionRelationId => Dropped::Extension,
         _ => return,
     };
+    note(dropped);
+}
+
+/// Notes that a table is detached.
+pub fn note_detached(table: pg_sys::Oid) {
+    note(Dropped::Detached(u32::from(table)));
+}
+
+fn note(dropped: Dropped) {
     DROPPED.with_borrow_mut(|all| {
         if all.try_reserve(1).is_ok() {
             all.push(dropped);
@@ -94,6 +107,13 @@ fn give_back(control: &Control, dropped: Dropped) {
         Dropped::Table(table) => {
             if let Some(index) = control.find_entry(pg_sys::Oid::from(table)) {
                 give_back_one(control, index, |database, held| held == table && !gone::exists(database, table));
+            }
+        }
+        Dropped::Detached(table) => {
+            let oid = pg_sys::Oid::from(table);
+            let is_attached = || registration::read(oid, null_mut(), Functions::of_extension()).is_some();
+            if let Some(index) = control.find_entry(oid) {
+                give_back_one(control, index, |database, held| held == table && database == here && !is_attached());
             }
         }
         Dropped::Database(database) if database != here => {

@@ -126,6 +126,11 @@ impl Control {
         self.directory.entries[..taken].iter().enumerate().filter(|(_, entry)| entry.table.load(SeqCst) != 0)
     }
 
+    /// Whether no table finds an entry any more.
+    pub fn is_full(&self) -> bool {
+        self.most_entries() >= MOST && self.directory.free.load(SeqCst) == 0
+    }
+
     /// How many entries were ever taken.
     pub fn most_entries(&self) -> usize {
         self.directory.taken.load(SeqCst) as usize

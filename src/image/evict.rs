@@ -29,32 +29,47 @@ struct Candidate {
 
 /// Drops images until that many bytes are free, never that of `mine`; none if those that may go are too few.
 pub fn make_room(control: &Control, mine: usize, bytes: u64) {
-    if let Some(victims) = victims(control, mine, bytes) {
+    if let Some(victims) = enough(control, mine, bytes) {
         victims.into_iter().for_each(|index| drop_whole(control, index));
+    }
+}
+
+/// Drops images until `cftrag.memory_limit` holds, as far as images may go.
+pub fn shrink(control: &Control) {
+    let over = control.memory_used.load(SeqCst).saturating_sub(guc::memory_bytes());
+    if over > 0 {
+        victims(control, None, over).0.into_iter().for_each(|index| drop_whole(control, index));
     }
 }
 
 /// Whether so many bytes could be had, as images make room: a build that cannot end drops none.
 pub fn has_room(control: &Control, mine: usize, bytes: u64) -> bool {
     let short = (control.memory_used.load(SeqCst) + bytes).saturating_sub(guc::memory_bytes());
-    short == 0 || victims(control, mine, short).is_some()
+    short == 0 || enough(control, mine, short).is_some()
 }
 
-/// The images to go, first to last: of this many bytes, or somewhat more. None if there are not as many.
-fn victims(control: &Control, mine: usize, bytes: u64) -> Option<Vec<usize>> {
-    let own = control.entry(mine).database.load(Relaxed);
-    let mut held = BTreeMap::from([(own, 0)]);
+/// The images to go; None if they have fewer bytes.
+fn enough(control: &Control, mine: usize, bytes: u64) -> Option<Vec<usize>> {
+    let (victims, found) = victims(control, Some(mine), bytes);
+    (found >= bytes).then_some(victims)
+}
+
+/// The images to go, first to last: of this many bytes, or somewhat more, or fewer if there are not as many. And what
+/// they have.
+fn victims(control: &Control, mine: Option<usize>, bytes: u64) -> (Vec<usize>, u64) {
+    let own = mine.map_or(0, |mine| control.entry(mine).database.load(Relaxed));
+    let mut held: BTreeMap<u32, u64> = mine.map(|_| (own, 0)).into_iter().collect(); // bounded: databases
     let mut all = Vec::new();
     for (index, entry, slot) in control.slots() {
         let (database, bytes) = (entry.database.load(Relaxed), slot.held());
         if bytes > 0 {
             *held.entry(database).or_insert(0) += bytes;
         }
-        if index != mine && slot.may_go() {
+        if Some(index) != mine && slot.may_go() {
             all.push(Candidate { index, database, bytes, used_at: slot.used_at() }); // bounded: entries of the directory
         }
     }
-    let share = guc::memory_bytes() / held.len() as u64;
+    let share = guc::memory_bytes() / held.len().max(1) as u64;
     all.sort_unstable_by_key(|candidate| (candidate.database != own, candidate.used_at));
     let mut found = 0;
     let mut goes = |candidate: &Candidate| {
@@ -67,7 +82,7 @@ fn victims(control: &Control, mine: usize, bytes: u64) -> Option<Vec<usize>> {
         goes
     };
     let victims = all.iter().filter(|candidate| goes(candidate)).map(|candidate| candidate.index).collect(); // bounded: entries of the directory
-    (found >= bytes).then_some(victims)
+    (victims, found)
 }
 
 impl Slot {

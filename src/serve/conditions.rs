@@ -283,14 +283,17 @@ pub fn would_serve(table: pg_sys::Oid, functions: Functions) -> Option<Result<()
     let answer = looked.and_then(|of| {
         let question = for_all_readers(&of)?;
         let control = question.control();
-        question.of_image(&mut |_, _| ()).map(|_| ()).map_err(|(reason, _)| match reason {
-            Reason::NoImage if !may_find_memory(control, table) => Reason::NoMemory,
-            reason => reason,
-        })
+        question.of_image(&mut |_, _| ()).map(|_| ()).map_err(|(reason, _)| for_memory(control, table, reason))
     });
     // SAFETY: taken by try_open(); the relation is closed.
     unsafe { pg_sys::UnlockRelationOid(table, pg_sys::AccessShareLock as pg_sys::LOCKMODE) };
     Some(answer)
+}
+
+/// The reason, or that there is no image for want of memory or of a place.
+pub fn for_memory(control: &Control, table: pg_sys::Oid, reason: Reason) -> Reason {
+    let is_short = || !may_find_memory(control, table) || control.is_full() && control.find_entry(table).is_none();
+    if reason == Reason::NoImage && is_short() { Reason::NoMemory } else { reason }
 }
 
 /// Whether a reader would have an image built: the last build found memory, or failed long ago.

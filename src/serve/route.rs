@@ -96,7 +96,7 @@ fn heal(control: &Control, of: &AttachedTable, reason: Reason) -> Result<(), Rea
         return Err(Reason::NoMemory);
     }
     if !heals(control, of.oid(), reason) {
-        return Err(reason);
+        return Err(conditions::for_memory(control, of.oid(), reason));
     }
     let built = locked::in_place(control, &of.table, of.functions);
     if built != InPlace::Built {

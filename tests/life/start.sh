@@ -29,6 +29,12 @@ again cftrag.build_in_place_limit=0
 # A table with an open writer is skipped, and the others are built.
 many=(m1 m2 m3 m4 m5 m6)
 for t in "${many[@]}" last; do small a "$t"; done
+# What was asked most comes first.
+sql a "SELECT count(*) FROM generate_series(1, 50) AS n, LATERAL cft_context('n' || n, edges => 'last')" >/dev/null
+again cftrag.build_in_place_limit=0
+all_built() { [ "$(sql a "SELECT count(*) FROM pg_stat_cftrag WHERE state = 'ready'")" = 8 ]; }
+until_true "$PATIENCE" all_built || note "not all images are built"
+is "the first" "$(sql a "SELECT edges FROM pg_stat_cftrag ORDER BY built_at LIMIT 1")" last
 is "prepare" "$(try a "BEGIN; $(printf "INSERT INTO %s VALUES ('t1', 'n1', 'late');" edges "${many[@]}") PREPARE TRANSACTION 'x'")" ""
 again cftrag.build_in_place_limit=0
 of_last() { [ "$(state a last)" = ready ]; }
