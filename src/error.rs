@@ -516,6 +516,24 @@ pub fn not_boolean(column: &str, type_name: &str) -> ErrorReport {
     )
 }
 
+/// A table has no grants attached.
+pub fn no_grants(table: &str) -> ErrorReport {
+    report(Code::ERRCODE_UNDEFINED_TABLE, format!("table {table} has no grants attached to cftrag"))
+        .set_hint("Attach it with cft_attach_grants, which takes its columns of entities and roles.")
+}
+
+/// The grants' column that says whether they allow has another type.
+pub fn allow_not_boolean(column: &str, type_name: &str) -> ErrorReport {
+    report(Code::ERRCODE_DATATYPE_MISMATCH, format!("column \"{column}\" has type {type_name}, not boolean"))
+        .set_hint("\"allow\" is a column of type boolean: true for a grant, false for a refusal.")
+}
+
+/// There is no such law.
+pub fn no_law(name: &str) -> ErrorReport {
+    report(Code::ERRCODE_INVALID_PARAMETER_VALUE, format!("there is no law \"{name}\""))
+        .set_hint("The laws are: union, intersection, nearest.")
+}
+
 pub fn too_many_names(most: usize) -> ErrorReport {
     report(Code::ERRCODE_TOO_MANY_COLUMNS, format!("\"names\" may have at most {most} columns"))
         .set_hint("Attach a table of aliases, with a row for each name, with cft_attach_aliases.")

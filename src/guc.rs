@@ -61,6 +61,9 @@ pub static DOCUMENT_TEMPLATE: GucSetting<Option<CString>> = GucSetting::<Option<
 /// `cftrag.left_out_template`: what a prompt says of what does not fit; empty: the built-in words.
 pub static LEFT_OUT_TEMPLATE: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c""));
 
+/// `cftrag.roles`: read by SQL, as the default of an argument of cft_allowed.
+static ROLES: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c""));
+
 /// `cftrag.wording`: the built-in words of a prompt's sentences.
 pub static WORDING: GucSetting<Wording> = GucSetting::<Wording>::new(Wording::Short);
 
@@ -268,6 +271,14 @@ pub fn define() {
         c"Sets how far a text may write a name otherwise, for calls that do not say (match =>).",
         c"exact: case, blanks and punctuation aside. inflected: also plurals, accents, joined or split words, British and American spelling. fuzzy: also words in another order, abbreviations that the text defines, errors of typing, names that the text joins, and parts of names that list several things.",
         &MATCH,
+        GucContext::Userset,
+        GucFlags::default(),
+    );
+    GucRegistry::define_string_guc(
+        c"cftrag.roles",
+        c"Sets whose grants cft_allowed looks for, if a call does not say.",
+        c"Names separated by commas, without blanks. Who can set it has the rights of any role: where users write SQL, name a function in the call.",
+        &ROLES,
         GucContext::Userset,
         GucFlags::default(),
     );

@@ -59,7 +59,8 @@ pgrx::pg_module_magic!(name = c"cftrag", version = VERSION);
 // from build to build.
 extension_sql_file!("../sql/install/functions.sql", name = "functions");
 extension_sql_file!("../sql/install/under.sql", name = "under", requires = ["functions"]);
-extension_sql_file!("../sql/install/text.sql", name = "text", requires = ["under"]);
+extension_sql_file!("../sql/install/grants.sql", name = "grants", requires = ["under"]);
+extension_sql_file!("../sql/install/text.sql", name = "text", requires = ["grants"]);
 extension_sql_file!("../sql/install/documents.sql", name = "documents", requires = ["text"]);
 extension_sql_file!("../sql/install/methods/baselines.sql", name = "baselines", requires = ["documents"]);
 extension_sql_file!("../sql/install/retrieve.sql", name = "retrieve", requires = ["baselines"]);

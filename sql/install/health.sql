@@ -88,9 +88,19 @@ BEGIN
               FROM cftrag_internal.cft_progress() AS p LEFT JOIN pg_prepared_xacts AS x ON x.transaction = p.waits_for_xid
              WHERE NOT starts_with(p.phase, 'verifying')) AS b;
 
-    RETURN QUERY SELECT 'old versions of ' || s.edges, 'warning', format('%s old versions of rows are kept for a snapshot; with 100000, and as many as there were rows, the image is built without them', s.versions),
-        coalesce(format('SELECT pg_terminate_backend(%s), whose snapshot is the oldest', (SELECT a.pid FROM pg_stat_activity AS a WHERE a.backend_xmin IS NOT NULL ORDER BY age(a.backend_xmin) DESC LIMIT 1)), 'end the oldest transaction')
-      FROM cftrag_internal.cft_stat() AS s WHERE s.versions > greatest(50000, s.edge_rows / 4);
+    -- Who keeps old versions, for a minute at least: in this database, or as a prepared transaction or a replication slot.
+    RETURN QUERY SELECT 'old versions of ' || s.edges, 'warning',
+        format('%s rows are new, changed or gone for %s; with 100000, and as many as there were rows, the image is built without what is gone', s.versions, k.who), k.line
+      FROM cftrag_internal.cft_stat() AS s,
+           (SELECT k.* FROM (SELECT greatest(age(a.backend_xmin), age(a.backend_xid)), 'process ' || a.pid, format('SELECT pg_terminate_backend(%s)', a.pid)
+                               FROM pg_stat_activity AS a WHERE a.datname = current_database() AND a.pid <> pg_backend_pid() AND a.xact_start < clock_timestamp() - interval '1 minute'
+                              UNION ALL
+                             SELECT age(x.transaction), 'the prepared transaction ' || quote_literal(x.gid), format('ROLLBACK PREPARED %L', x.gid)
+                               FROM pg_prepared_xacts AS x WHERE x.database = current_database() AND x.prepared < clock_timestamp() - interval '1 minute'
+                              UNION ALL
+                             SELECT age(p.xmin), 'the replication slot ' || quote_literal(p.slot_name), format('SELECT pg_drop_replication_slot(%L)', p.slot_name) FROM pg_replication_slots AS p) AS k(age, who, line)
+             WHERE k.age IS NOT NULL ORDER BY k.age DESC LIMIT 1) AS k
+     WHERE s.versions > greatest(50000, s.edge_rows / 4);
 
     -- Without an index the reference query reads the whole table for each step.
     RETURN QUERY SELECT 'indexes of ' || c.edges, 'warning', format('no index begins with column %I, which the reference query needs', c.name), format('CREATE INDEX CONCURRENTLY ON %s (%I)', c.edges, c.name)

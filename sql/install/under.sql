@@ -107,3 +107,39 @@ RETURNS uuid[] LANGUAGE c STABLE PARALLEL SAFE COST 1000
 AS 'MODULE_PATHNAME', 'cft_descendants_wrapper';
 COMMENT ON FUNCTION cft_descendants(uuid[], regclass, text[]) IS
 'these entities and all below them (in these trees), at any depth: cft_under as an array';
+
+CREATE FUNCTION cft_ancestors(entity text, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
+RETURNS text[] LANGUAGE c STABLE PARALLEL SAFE COST 100
+AS 'MODULE_PATHNAME', 'cft_ancestors_wrapper';
+COMMENT ON FUNCTION cft_ancestors(text, regclass, text[]) IS
+'an entity and all above it (in these trees), at any depth';
+
+CREATE FUNCTION cft_ancestors(entities text[], edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
+RETURNS text[] LANGUAGE c STABLE PARALLEL SAFE COST 100
+AS 'MODULE_PATHNAME', 'cft_ancestors_wrapper';
+COMMENT ON FUNCTION cft_ancestors(text[], regclass, text[]) IS
+'these entities and all above them (in these trees), at any depth';
+
+CREATE FUNCTION cft_ancestors(id bigint, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
+RETURNS bigint[] LANGUAGE c STABLE PARALLEL SAFE COST 100
+AS 'MODULE_PATHNAME', 'cft_ancestors_wrapper';
+COMMENT ON FUNCTION cft_ancestors(bigint, regclass, text[]) IS
+'an entity and all above it (in these trees), at any depth';
+
+CREATE FUNCTION cft_ancestors(ids bigint[], edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
+RETURNS bigint[] LANGUAGE c STABLE PARALLEL SAFE COST 100
+AS 'MODULE_PATHNAME', 'cft_ancestors_wrapper';
+COMMENT ON FUNCTION cft_ancestors(bigint[], regclass, text[]) IS
+'these entities and all above them (in these trees), at any depth';
+
+CREATE FUNCTION cft_ancestors(uuid uuid, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
+RETURNS uuid[] LANGUAGE c STABLE PARALLEL SAFE COST 100
+AS 'MODULE_PATHNAME', 'cft_ancestors_wrapper';
+COMMENT ON FUNCTION cft_ancestors(uuid, regclass, text[]) IS
+'an entity and all above it (in these trees), at any depth';
+
+CREATE FUNCTION cft_ancestors(uuids uuid[], edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
+RETURNS uuid[] LANGUAGE c STABLE PARALLEL SAFE COST 100
+AS 'MODULE_PATHNAME', 'cft_ancestors_wrapper';
+COMMENT ON FUNCTION cft_ancestors(uuid[], regclass, text[]) IS
+'these entities and all above them (in these trees), at any depth';

@@ -120,6 +120,24 @@ fn cft_attach_phrases(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     })
 }
 
+/// `cft_attach_grants(grants regclass, entity name, role name, allow name, edges regclass) -> void`
+///
+/// Registers the columns of a table which says which roles may see what is at or below the entities of `edges` (if NULL, of the only attached table); without
+/// `allow` each row is a grant. Idempotent; replaces what was registered before. Errors: 22004, 42804 (`allow` is not boolean); those of
+/// cft_attach_embeddings for the tables.
+#[pg_extern(sql = false)]
+fn cft_attach_grants(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+    attach_beside(fcinfo, 4, |call, edges, functions| {
+        let missing = || error::null_arguments("grants, entity and role");
+        let (table, entity, role) = (call.oid(0), name(call, 1), name(call, 2));
+        let (table, entity, role) =
+            (table.ok_or_else(missing)?, entity.ok_or_else(missing)?, role.ok_or_else(missing)?);
+        let all = [(entity, "entity"), (role, "role")].into_iter().chain(name(call, 3).map(|allow| (allow, "allow")));
+        let columns: Vec<_> = all.map(|(column, role)| (column, role.to_string())).collect(); // bounded: the arguments
+        attach::grants(table, &columns, edges, functions)
+    })
+}
+
 /// Attaches a table and two columns of it beside an edges table. `arguments`: what must not be NULL.
 fn attach_two(
     fcinfo: pg_sys::FunctionCallInfo,

@@ -2,6 +2,8 @@
 //!
 //! A function returns its error as a value; error.rs has the messages.
 
+pub mod allowed;
+pub mod allowed_support;
 pub mod attach;
 pub mod attach_documents;
 pub mod attached;

@@ -1,46 +1,33 @@
-//! cft_under: whether an entity is another one or below it; cft_descendants: all such entities.
+//! cft_under: whether an entity is another one or below it; cft_descendants: all such entities; cft_ancestors: all above.
 //!
-//! A query calls cft_under for row after row with the same ancestors. For the first rows, it walks up from the row's entity. When that has cost
-//! as much as finding all descendants of the ancestors might, it finds these once, and then looks each row up among them. They are kept as long as
-//! the query's expression lives, and only if the entity is a column's value: such an expression belongs to one query with one snapshot (others,
-//! PL/pgSQL's for example, live longer).
+//! A query calls cft_under for row after row with the same ancestors: what was found out (methods/below.rs) is kept at the call's place (call/site.rs), if
+//! the entity comes from a row.
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
 use crate::call::array;
 use crate::call::entity_value::{EntityType, Name};
 use crate::call::fmgr::{Call, text_bytes};
-use crate::call::work_memory;
 use crate::call::work_memory::Room;
+use crate::call::{site, work_memory};
 use crate::catalog::attached_table::AttachedTable;
 use crate::error;
 use crate::error::Fallible;
-use crate::methods::descendants::descendants;
+use crate::methods::below::Below;
+use crate::methods::descendants::{ancestors, descendants};
 use crate::methods::walker::Walker;
-use crate::pg::compat::plain;
 use crate::serve::answer::{reads_as_array, refuse_array};
-use crate::serve::within::Within;
 use cftrag_core::Names;
+use pgrx::Internal;
 use pgrx::prelude::*;
-use pgrx::{Internal, PgList};
-
-/// The work of walking up from rows' entities before all descendants are found: about a quarter of a millisecond.
-const LOOKING: usize = 5_000;
-
-/// The work of one walk up besides its rows, in rows of an answer.
-const LOOK: usize = 20;
 
 /// What a call site keeps.
 struct Site {
     types: Types,
-    /// The entity is a column's value.
+    /// The entity comes from a row.
     keeps: bool,
     asked: Option<Asked>,
-    /// The ancestors' names.
-    tops: Names,
-    left: usize,
-    below: Option<Names>,
-    callback: pg_sys::MemoryContextCallback,
+    below: Below,
 }
 
 /// Copies of the arguments of the last call, besides the entity.
@@ -60,40 +47,23 @@ fn cft_under(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<bool>> {
     unsafe {
         let call = Call::new(fcinfo);
         let (Some(entity), Some(ancestors)) = (call.arg(0), call.arg(1)) else { return Ok(None) };
-        let site = &mut *Site::of(&call)?;
+        let site = site::kept(&call, || Site::of(&call))?;
         let name = site.types.entity.name(entity);
         site.ask(&call, ancestors)?;
-        if let Some(below) = &site.below {
-            return Ok(Some(below.contains(&name)));
+        if let Some(known) = site.below.known(&name) {
+            return Ok(Some(known));
         }
-        site.judge(&call, &name).map(Some)
+        site.below.has(AttachedTable::open(&call, 2)?, call.arg(3), &name).map(Some)
     }
 }
 
 impl Site {
     /// # Safety
     /// A call of cft_under.
-    unsafe fn of(call: &Call) -> Fallible<*mut Self> {
-        // SAFETY: the caller's promise: fn_extra is null or what is stored here, and lives as long as fn_mcxt.
-        unsafe {
-            let info = (*call.0).flinfo;
-            if (*info).fn_extra.is_null() {
-                let site = Box::into_raw(Box::new(Site {
-                    types: Types::of(call)?,
-                    keeps: entity_is_a_columns(info),
-                    asked: None,
-                    tops: Names::default(),
-                    left: LOOKING,
-                    below: None,
-                    callback: pg_sys::MemoryContextCallback::default(),
-                }));
-                (*site).callback.func = Some(forget);
-                (*site).callback.arg = site.cast();
-                plain::MemoryContextRegisterResetCallback((*info).fn_mcxt, &raw mut (*site).callback);
-                (*info).fn_extra = site.cast();
-            }
-            Ok((*info).fn_extra.cast())
-        }
+    unsafe fn of(call: &Call) -> Fallible<Self> {
+        // SAFETY: the caller's promise.
+        let (types, keeps) = unsafe { (Types::of(call)?, site::is_of_rows(call)) };
+        Ok(Self { types, keeps, asked: None, below: Below::of(Names::default(), keeps) })
     }
 
     /// Takes the ancestors of a call, unless they are those of the call before.
@@ -119,28 +89,9 @@ impl Site {
             refuse_array(&AttachedTable::of(call.function(), edges)?, &one, Some("ancestors"))?;
         }
         // SAFETY: the caller's promise.
-        self.tops = unsafe { self.types.tops(ancestors, &mut room) }?;
-        (self.asked, self.below, self.left) = (asks, None, LOOKING);
+        self.below = Below::of(unsafe { self.types.tops(ancestors, &mut room) }?, self.keeps);
+        self.asked = asks;
         Ok(())
-    }
-
-    fn judge(&mut self, call: &Call, name: &[u8]) -> Fallible<bool> {
-        let (of, trees) = (AttachedTable::open(call, 2)?, call.arg(3));
-        if !self.keeps || self.left > 0 {
-            let within = Within::of(&of, &self.tops, trees);
-            if let Some((is_under, rows)) = within.has(name)? {
-                self.left = self.left.saturating_sub(LOOK + rows);
-                return Ok(is_under);
-            }
-            // Without the image, one walk up costs as much as finding all descendants. It may still be the only one: ancestors can change with the
-            // row.
-            if !self.keeps || self.left == LOOKING {
-                self.left = 0;
-                return Ok(within.those_of(&[name])?[0]);
-            }
-        }
-        let below = descendants(&Walker { of, trees }, &self.tops, &mut Room::new())?;
-        Ok(self.below.insert(below).contains(name))
     }
 }
 
@@ -197,31 +148,13 @@ impl Types {
     }
 }
 
-/// Whether the call's first argument comes from a row of the plan: from a column, or from the outer row of a subquery.
+/// `cft_ancestors(entity, edges regclass, trees text[])`, `cft_ancestors(entities[], ...)` -> an array: these entities, known or not, and all above
+/// them, as cft_descendants gives those below.
 ///
-/// # Safety
-/// `info` belongs to a call of one of our functions.
-unsafe fn entity_is_a_columns(info: *mut pg_sys::FmgrInfo) -> bool {
-    // SAFETY: the caller's promise; a call's expression, if there is one, is complete.
-    unsafe {
-        let node = (*info).fn_expr;
-        if node.is_null() || (*node).type_ != pg_sys::NodeTag::T_FuncExpr {
-            return false;
-        }
-        let Some(entity) = PgList::<pg_sys::Node>::from_pg((*node.cast::<pg_sys::FuncExpr>()).args).get_ptr(0) else {
-            return false;
-        };
-        let is_outer = (*entity).type_ == pg_sys::NodeTag::T_Param
-            && (*entity.cast::<pg_sys::Param>()).paramkind == pg_sys::ParamKind::PARAM_EXEC;
-        is_outer || pg_sys::contain_var_clause(entity)
-    }
-}
-
-/// # Safety
-/// PostgreSQL calls it once, with what [`Site::of`] made.
-unsafe extern "C-unwind" fn forget(site: *mut std::ffi::c_void) {
-    // SAFETY: the caller's promise.
-    drop(unsafe { Box::from_raw(site.cast::<Site>()) });
+/// NULL entities: NULL. Errors: those of cft_under.
+#[pg_extern(sql = false)]
+fn cft_ancestors(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
+    set_of(fcinfo, "entities", ancestors)
 }
 
 /// `cft_descendants(ancestor, edges regclass, trees text[])`, `cft_descendants(ancestors[], ...)` -> an array: these entities, known or not, and all
@@ -230,20 +163,29 @@ unsafe extern "C-unwind" fn forget(site: *mut std::ffi::c_void) {
 /// NULL ancestors: NULL. Errors: those of cft_under.
 #[pg_extern(sql = false)]
 fn cft_descendants(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
+    set_of(fcinfo, "ancestors", descendants)
+}
+
+/// The array of what `find` finds from the entities of a call, which are called `what` if they are several.
+fn set_of(
+    fcinfo: pg_sys::FunctionCallInfo,
+    what: &str,
+    find: impl FnOnce(&Walker, &Names, &mut Room) -> Fallible<Names>,
+) -> Fallible<Internal> {
     // SAFETY: our own fcinfo, and its arguments.
     let call = unsafe { Call::new(fcinfo) };
-    let Some(ancestors) = call.arg(0) else { return Ok(Internal::from(None)) };
+    let Some(from) = call.arg(0) else { return Ok(Internal::from(None)) };
     // SAFETY: as above.
     let types = unsafe { Types::of(&call) }?;
     let (walker, mut room) = (Walker { of: AttachedTable::open(&call, 1)?, trees: call.arg(2) }, Room::new());
     // SAFETY: as above.
-    let tops = unsafe { types.tops(ancestors, &mut room) }?;
+    let names = unsafe { types.tops(from, &mut room) }?;
     if call.is_given_text(0)
-        && let Some(top) = call.text(0)
-        && reads_as_array(top)
+        && let Some(name) = call.text(0)
+        && reads_as_array(name)
     {
-        refuse_array(&walker.of, top, Some("ancestors"))?;
+        refuse_array(&walker.of, name, Some(what))?;
     }
-    let below = descendants(&walker, &tops, &mut room)?;
-    Ok(Internal::from(Some(types.entity.array(below.ids().map(|id| below.get(id))))))
+    let found = find(&walker, &names, &mut room)?;
+    Ok(Internal::from(Some(types.entity.array(found.ids().map(|id| found.get(id))))))
 }

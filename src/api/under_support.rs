@@ -37,21 +37,34 @@ const NAMES: usize = 100;
 /// Support function of cft_under.
 #[pg_extern(sql = false)]
 fn cft_under_support(fcinfo: pg_sys::FunctionCallInfo) -> Internal {
-    // SAFETY: SQL declares internal arguments, so only the planner calls; its request begins with a node's tag, and has the call's arguments.
+    // SAFETY: SQL declares internal arguments, so only the planner calls.
+    unsafe { answer(fcinfo, Some, |_| false) }
+}
+
+/// Answers a planner's request about a condition that is true of some entities and all below them. `under` gives the arguments of cft_under which say the
+/// same, and `is_lossy` whether the condition is true of some of these only.
+///
+/// # Safety
+/// A planner's call of a support function.
+pub unsafe fn answer(
+    fcinfo: pg_sys::FunctionCallInfo,
+    under: impl Fn(*mut pg_sys::List) -> Option<*mut pg_sys::List>,
+    is_lossy: impl Fn(*mut pg_sys::List) -> bool,
+) -> Internal {
+    // SAFETY: the caller's promise; a request begins with a node's tag, and has the call's arguments.
     unsafe {
         let request = (*fcinfo).args.as_ptr().read().value;
         match (*request.cast_mut_ptr::<pg_sys::Node>()).type_ {
             pg_sys::NodeTag::T_SupportRequestSelectivity => {
                 let request = &mut *request.cast_mut_ptr::<pg_sys::SupportRequestSelectivity>();
-                let under = Under::of(request.root, request.funcid, request.args);
+                let under = under(request.args).and_then(|args| Under::of(request.root, request.funcid, args));
                 let share = under.map(|under| under.selectivity(request.root, request.varRelid));
                 request.selectivity = share.unwrap_or(UNKNOWN);
             }
             pg_sys::NodeTag::T_SupportRequestCost => {
                 let request = &mut *request.cast_mut_ptr::<pg_sys::SupportRequestCost>();
-                let Some(under) =
-                    arguments(request.node).and_then(|args| Under::of(request.root, request.funcid, args))
-                else {
+                let args = arguments(request.node).and_then(under);
+                let Some(under) = args.and_then(|args| Under::of(request.root, request.funcid, args)) else {
                     return nothing();
                 };
                 request.startup = pg_sys::cpu_operator_cost * BELOW * under.below;
@@ -59,7 +72,11 @@ fn cft_under_support(fcinfo: pg_sys::FunctionCallInfo) -> Internal {
             }
             pg_sys::NodeTag::T_SupportRequestIndexCondition => {
                 let request = &mut *request.cast_mut_ptr::<pg_sys::SupportRequestIndexCondition>();
-                let Some(condition) = index_condition(request) else { return nothing() };
+                let Some(args) = arguments(request.node) else { return nothing() };
+                let Some(condition) = under(args).and_then(|args| index_condition(request, args)) else {
+                    return nothing();
+                };
+                request.lossy |= is_lossy(args);
                 return Internal::from(Some(pg_sys::Datum::from(condition)));
             }
             _ => return nothing(),
@@ -92,7 +109,7 @@ impl Under {
     /// None if no image may be asked.
     ///
     /// # Safety
-    /// A planner's request for cft_under.
+    /// A planner's request, and the arguments of cft_under.
     unsafe fn of(root: *mut pg_sys::PlannerInfo, function: pg_sys::Oid, args: *mut pg_sys::List) -> Option<Self> {
         // SAFETY: the caller's promise; a call's arguments are complete and in order when the planner asks.
         unsafe {
@@ -155,11 +172,14 @@ impl Under {
 /// `entity = ANY (cft_descendants(ancestors, edges))` for a btree index on the entity. A List, or None.
 ///
 /// # Safety
-/// A planner's request.
-unsafe fn index_condition(request: &mut pg_sys::SupportRequestIndexCondition) -> Option<*mut pg_sys::List> {
+/// A planner's request, and the arguments of cft_under.
+unsafe fn index_condition(
+    request: &mut pg_sys::SupportRequestIndexCondition,
+    args: *mut pg_sys::List,
+) -> Option<*mut pg_sys::List> {
     // SAFETY: the caller's promise: the planner's structures are complete, and what is made here lives as long as they do.
     unsafe {
-        let args = PgList::<pg_sys::Node>::from_pg(arguments(request.node)?);
+        let args = PgList::<pg_sys::Node>::from_pg(args);
         let (entity, ancestors, edges, trees) =
             (args.get_ptr(0)?, args.get_ptr(1)?, args.get_ptr(2)?, args.get_ptr(3)?);
         let is_fixed = |node| pg_sys::is_pseudo_constant_for_index(request.root, node, request.index);

@@ -15,6 +15,9 @@ const UNFINISHED: &str = "pg_stat/cftrag.asked.tmp";
 /// As many as the directory has entries.
 const MOST: usize = 1 << 16;
 
+/// Bytes of so many lines, at most.
+const LONGEST: u64 = 22 * MOST as u64;
+
 /// A database and a table.
 type Table = (u32, u32);
 
@@ -24,7 +27,9 @@ pub fn ranks() -> HashMap<Table, usize> {
 }
 
 fn read() -> Vec<Table> {
-    let text = std::fs::read_to_string(FILE).unwrap_or_default();
+    // What is no file of ours, a pipe say, is not opened.
+    let is_ours = std::fs::symlink_metadata(FILE).is_ok_and(|found| found.is_file() && found.len() <= LONGEST);
+    let text = if is_ours { std::fs::read_to_string(FILE).unwrap_or_default() } else { String::new() };
     let table = |line: &str| {
         let (database, table) = line.split_once(' ')?;
         Some((database.parse().ok()?, table.parse().ok()?))

@@ -1,5 +1,5 @@
 //! Arguments, results and memory of one function call: fmgr.rs, array.rs, tuple.rs, utf8.rs, work_memory.rs; entities as values
-//! of their columns' types: entity_value.rs; users' formats: format.rs; jsonb values: jsonb.rs.
+//! of their columns' types: entity_value.rs; users' formats: format.rs; jsonb values: jsonb.rs; what is kept from row to row: site.rs.
 //!
 //! It is not in pg, because it raises our errors. It knows no table.
 
@@ -8,6 +8,7 @@ pub mod entity_value;
 pub mod fmgr;
 pub mod format;
 pub mod jsonb;
+pub mod site;
 pub mod tuple;
 pub mod utf8;
 pub mod work_memory;

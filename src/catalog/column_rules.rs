@@ -12,6 +12,7 @@ use crate::catalog::columns::ColumnNames;
 use crate::catalog::edges_table::EdgesTable;
 use crate::error;
 use crate::error::Fallible;
+use crate::pg::encoding;
 use pgrx::prelude::*;
 use std::ffi::CStr;
 
@@ -100,9 +101,11 @@ pub fn check_types(names: &ColumnNames, columns: &columns::Columns) -> Fallible<
     check_preferred(names, columns)
 }
 
-fn type_name(type_oid: pg_sys::Oid) -> String {
-    // SAFETY: formats a type's name, a palloc'd C string.
-    unsafe { CStr::from_ptr(pg_sys::format_type_be(type_oid)).to_string_lossy().into_owned() }
+/// A type's name, for messages.
+pub fn type_name(type_oid: pg_sys::Oid) -> String {
+    // SAFETY: formats a type's name, whatever the OID, as a palloc'd C string.
+    let name = unsafe { CStr::from_ptr(pg_sys::format_type_be(type_oid)) };
+    encoding::shown(&encoding::decode(name.to_bytes()))
 }
 
 /// The name that is given for two columns.

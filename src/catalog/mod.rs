@@ -12,6 +12,7 @@ pub mod columns;
 pub mod documents;
 pub mod edges_table;
 pub mod filter;
+pub mod grants_table;
 pub mod name;
 pub mod pg_trigger;
 pub mod privileges;

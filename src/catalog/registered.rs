@@ -35,10 +35,12 @@ pub enum Kind {
     Summaries,
     /// Its summaries are made of the documents of another table.
     SummaryDocuments,
+    /// It says which roles may see what is at or below another table's entities.
+    Grants,
 }
 
 impl Kind {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 9] = [
         Self::Documents,
         Self::Mapping,
         Self::Links,
@@ -47,6 +49,7 @@ impl Kind {
         Self::Phrases,
         Self::Summaries,
         Self::SummaryDocuments,
+        Self::Grants,
     ];
 
     /// The function of its triggers.
@@ -60,6 +63,7 @@ impl Kind {
             Self::Phrases => functions.phrases(),
             Self::Summaries => functions.of_name(c"cft_summaries"),
             Self::SummaryDocuments => functions.of_name(c"cft_summary_documents"),
+            Self::Grants => functions.of_name(c"cft_grants"),
         }
     }
 
@@ -74,6 +78,7 @@ impl Kind {
             Self::Phrases => "cftrag_phrases",
             Self::Summaries => "cftrag_summaries",
             Self::SummaryDocuments => "cftrag_summary_documents",
+            Self::Grants => "cftrag_grants",
         }
     }
 

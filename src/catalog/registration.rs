@@ -80,8 +80,10 @@ thread_local! {
 impl Functions {
     /// The trigger functions of the extension that has `function`, which may be any SQL function of ours.
     pub fn beside(function: pg_sys::Oid) -> Self {
-        let Ok(functions) = FUNCTIONS.with(|last| last.get(function, || Ok::<_, Infallible>(Self::of_extension())));
-        functions
+        // Those that are not there, while the schema has another name, may come to be.
+        let find = || Some(Self::of_extension()).filter(|found| found.capture != pg_sys::InvalidOid).ok_or(());
+        let nowhere = Self { capture: pg_sys::InvalidOid, capture_truncate: pg_sys::InvalidOid };
+        FUNCTIONS.with(|last| last.get(function, find)).unwrap_or(nowhere)
     }
 
     /// The trigger functions of the extension in this database; invalid OIDs if the database does not have it.

@@ -1,5 +1,5 @@
-//! Finds all that is below some entities, to any depth: by walks of all levels and, if there are more levels than a
-//! walk takes, by further walks from where the ones before ended.
+//! Finds all that is below or above some entities, to any depth: by walks of all levels and, if there are more levels
+//! than a walk takes, by further walks from where the ones before ended.
 
 use crate::call::array;
 use crate::call::work_memory::Room;
@@ -15,14 +15,29 @@ use cftrag_core::{Interruptible, NameId, Names};
 const PER_NODE: usize = 100;
 
 /// Returns these entities, known or not, and all below them in the walker's trees. 53400, 53200.
-pub fn descendants(walker: &Walker, tops: &Names, room: &mut Room) -> Fallible<Names> {
+pub fn descendants(walker: &Walker, of: &Names, room: &mut Room) -> Fallible<Names> {
+    all(walker, of, DOWN, room)
+}
+
+/// Returns these entities, known or not, and all above them in the walker's trees. 53400, 53200.
+pub fn ancestors(walker: &Walker, of: &Names, room: &mut Room) -> Fallible<Names> {
+    all(walker, of, UP, room)
+}
+
+/// The levels of a walk: above, below.
+type Levels = (i32, i32);
+
+const DOWN: Levels = (0, ALL);
+const UP: Levels = (ALL, 0);
+
+fn all(walker: &Walker, of: &Names, (up, down): Levels, room: &mut Room) -> Fallible<Names> {
     let mut found = Names::default();
-    let tops = array::all(tops, room)?;
-    for top in &tops {
-        named(&mut found, top, room)?;
+    let of = array::all(of, room)?;
+    for name in &of {
+        named(&mut found, name, room)?;
     }
     let mut is_deep = false;
-    walker.relatives(&tops, 0, ALL, |rows| {
+    walker.relatives(&of, up, down, |rows| {
         for row in rows {
             is_deep |= row.depth == ALL;
             named(&mut found, row.name, room)?;
@@ -31,9 +46,9 @@ pub fn descendants(walker: &Walker, tops: &Names, room: &mut Room) -> Fallible<N
     })?;
     if is_deep {
         let mut deep = Deep::default();
-        walker.relatives(&tops, 0, ALL, |rows| rows.iter().try_for_each(|row| deep.note(row, &mut found, room)))?;
+        walker.relatives(&of, up, down, |rows| rows.iter().try_for_each(|row| deep.note(row, &mut found, room)))?;
         while !deep.ends.is_empty() {
-            deep.go_on(walker, &mut found, room)?;
+            deep.go_on(walker, (up, down), &mut found, room)?;
         }
     }
     Ok(found)
@@ -45,12 +60,12 @@ struct Deep {
     names: Names,
     /// Each entity in its tree, and whether the next walk begins there.
     known: Table<Node, bool>,
-    /// Nodes at the last level of a walk that no walk has met before. What is below other nodes is found, or will be.
+    /// Nodes at the last level of a walk that no walk has met before. What is beyond other nodes is found, or will be.
     ends: Vec<Node>,
 }
 
 impl Deep {
-    /// Adds a descendant to what is found.
+    /// Adds a relative to what is found.
     fn note(&mut self, row: &Relative<'_>, found: &mut Names, room: &mut Room) -> Fallible<()> {
         named(found, row.name, room)?;
         let tree = row.tree.map(|tree| named(&mut self.names, tree, room)).transpose()?;
@@ -66,14 +81,14 @@ impl Deep {
     }
 
     /// Walks from the ends of the walks before.
-    fn go_on(&mut self, walker: &Walker, found: &mut Names, room: &mut Room) -> Fallible<()> {
+    fn go_on(&mut self, walker: &Walker, (up, down): Levels, found: &mut Names, room: &mut Room) -> Fallible<()> {
         let from = std::mem::take(&mut self.ends);
         let mut asked: Vec<NameId> = from.iter().map(|node| node.1).collect();
         let mut check_interrupts = check_interrupts;
         Interruptible::new(&mut check_interrupts).sort_by(&mut asked, Ord::cmp);
         asked.dedup();
         let texts = Texts::of(&asked, &self.names, room)?;
-        walker.relatives(&texts.all(), 0, ALL, |rows| {
+        walker.relatives(&texts.all(), up, down, |rows| {
             for rows in rows.chunk_by(|a, b| a.entity == b.entity && a.tree == b.tree) {
                 let tree = rows[0].tree.map(|tree| named(&mut self.names, tree, room)).transpose()?;
                 let node = (tree, named(&mut self.names, rows[0].entity, room)?);

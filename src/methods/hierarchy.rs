@@ -79,7 +79,7 @@ fn read(call: &Call) -> Fallible<Graph> {
         let name = fmgr::name(call, n).ok_or_else(|| error::null_argument(argument))?;
         let column = graph.column(&name).ok_or_else(|| error::no_raw_column(&graph.name(), &name))?;
         if !column_value::holds_names(pg_sys::Oid::from(column.type_oid)) {
-            return Err(error::wrong_type(&name, &type_name(column.type_oid)));
+            return Err(error::wrong_type(&name, &column_rules::type_name(column.type_oid.into())));
         }
         Ok(name)
     };
@@ -113,14 +113,8 @@ fn weight_of(graph: &EdgesTable, name: &str) -> Fallible<String> {
     if numbers.contains(&type_oid) {
         Ok(format!("r.{}::pg_catalog.float8", name::quote(name)))
     } else {
-        Err(error::wrong_weight_type(name, &type_name(column.type_oid)))
+        Err(error::wrong_weight_type(name, &column_rules::type_name(column.type_oid.into())))
     }
-}
-
-fn type_name(type_oid: u32) -> String {
-    // SAFETY: formats a type's name, whatever the OID; NUL-terminated.
-    let shown = unsafe { CStr::from_ptr(pg_sys::format_type_be(pg_sys::Oid::from(type_oid))) };
-    encoding::shown(&encoding::decode(shown.to_bytes()))
 }
 
 /// A graph that is being read.

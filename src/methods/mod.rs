@@ -5,6 +5,7 @@
 //! as their walks.
 
 pub mod alike;
+pub mod below;
 pub mod big_map;
 pub mod breadth_first;
 pub mod bridge;

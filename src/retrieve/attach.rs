@@ -1,9 +1,10 @@
-//! What cft_attach_documents, cft_attach_embeddings, cft_attach_words and cft_attach_phrases do: check what they are told, register it (catalog/register.rs), and check what
+//! What cft_attach_documents, cft_attach_embeddings, cft_attach_words, cft_attach_phrases and cft_attach_grants do: check what they are told, register it (catalog/register.rs), and check what
 //! is registered. An error undoes the registration, as it undoes the statement.
 //!
 //! A table that is attached already in this way is left alone, and no lock is waited for. The caller sets search_path to pg_catalog, pg_temp: names in
 //! messages have their schema, and operators are the server's.
 
+use crate::catalog::column_rules::type_name;
 use crate::catalog::column_sql::text_of;
 use crate::catalog::documents::{DocumentColumn, Documents, require_embedding};
 use crate::catalog::edges_table::EdgesTable;
@@ -280,6 +281,29 @@ pub fn word_classes(
         }
         Ok(())
     })
+}
+
+/// Attaches a table of grants on the entities of `edges`, in place of what it was attached as for them. Errors: 42701; 42804 (`allow` is not boolean); those of
+/// [`register::set`].
+pub fn grants(table: pg_sys::Oid, columns: &[ForRole], edges: pg_sys::Oid, functions: Functions) -> Fallible<()> {
+    for (n, (column, role)) in columns.iter().enumerate() {
+        if let Some((_, other)) = columns[..n].iter().find(|(known, _)| known == column) {
+            return Err(error::must_differ(other, role));
+        }
+    }
+    let function = Kind::Grants.function(functions);
+    if !is_attached(table, edges, function, columns) {
+        register::unset(table, None, function)?;
+        register::set(table, Some(edges), function, columns, functions)?;
+    }
+    let of = EdgesTable::open(table)?;
+    let allow = columns.iter().find(|(_, role)| role == "allow").and_then(|(name, _)| Some((name, of.column(name)?)));
+    match allow {
+        Some((name, column)) if column.type_oid != u32::from(pg_sys::BOOLOID) => {
+            Err(error::allow_not_boolean(name, &type_name(column.type_oid.into())))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Attaches a table of phrases for the sentences about the entities of `edges`, in place of what it was attached as for them. Errors: 55000 (another table is

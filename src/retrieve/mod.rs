@@ -12,6 +12,7 @@ pub mod entities;
 pub mod expand;
 pub mod found;
 pub mod gather;
+pub mod grants;
 pub mod hierarchy;
 pub mod line;
 pub mod link_worker;

@@ -37,7 +37,7 @@ exact a three image "$SOME"
 is "rows that do not fit at all" "$(try a "INSERT INTO three SELECT 't', 'l' || n / 10, 'l' || n FROM generate_series(1, 120000) AS n")" ""
 is "no image is incomplete" "$(sql a "SELECT count(*) FROM pg_stat_cftrag WHERE state = 'incomplete' OR ref_incomplete > 0")" 0
 like "three has none" "$(sql a "SELECT state, reason FROM pg_stat_cftrag WHERE edges = 'three'::regclass")" "none|no_memory"
-exact a three no_image "$SOME"
+exact a three no_memory "$SOME"
 sql a "TRUNCATE three" >/dev/null
 
 # A build that cannot fit drops no image; a table that is large for other columns is no such table.
@@ -70,6 +70,12 @@ after=$(used)
 echo "# $STORY: /dev/shm $before kB, $after kB after images of 15,800 kB went" >&2
 [ $((before - after)) -ge 12600 ] || note "/dev/shm shrinks from $before kB to $after only"
 close s
+
+# A lower limit acts at once.
+sql a "ALTER SYSTEM SET cftrag.memory_limit = '1MB'; SELECT pg_reload_conf()" >/dev/null
+fits() { value_is a "SELECT memory_bytes <= memory_limit_bytes AND memory_limit_bytes = 1048576 FROM pg_stat_cftrag_server" t; }
+until_true 20 fits || note "images have more than the lower limit: $(sql a "SELECT * FROM pg_stat_cftrag_server")"
+is "the kept image stays" "$(images a)" tiny
 
 # A build's log counts, too. Here a build of hog waits for the writer w.
 server b cftrag.memory_limit=12MB cftrag.build_in_place_limit=1kB cftrag.build_on_start=off

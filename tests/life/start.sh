@@ -35,6 +35,9 @@ again cftrag.build_in_place_limit=0
 all_built() { [ "$(sql a "SELECT count(*) FROM pg_stat_cftrag WHERE state = 'ready'")" = 8 ]; }
 until_true "$PATIENCE" all_built || note "not all images are built"
 is "the first" "$(sql a "SELECT edges FROM pg_stat_cftrag ORDER BY built_at LIMIT 1")" last
+# What stands in the file's place is not opened.
+stop a; as_postgres sh -c "rm '$LIFE/a/data/pg_stat/cftrag.asked' && mkfifo '$LIFE/a/data/pg_stat/cftrag.asked'"; start a cftrag.build_in_place_limit=0
+until_true "$PATIENCE" all_built || note "not all images are built beside a pipe"
 is "prepare" "$(try a "BEGIN; $(printf "INSERT INTO %s VALUES ('t1', 'n1', 'late');" edges "${many[@]}") PREPARE TRANSACTION 'x'")" ""
 again cftrag.build_in_place_limit=0
 of_last() { [ "$(state a last)" = ready ]; }

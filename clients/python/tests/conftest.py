@@ -31,6 +31,8 @@ INSERT INTO edges VALUES ('organisation', 'hospital', 'medicine'), ('organisatio
 CREATE TABLE parts (id uuid PRIMARY KEY, parent uuid, name text);
 INSERT INTO parts VALUES ('00000000-0000-0000-0000-00000000000a', NULL, 'Engine'),
     ('00000000-0000-0000-0000-00000000000b', '00000000-0000-0000-0000-00000000000a', 'Pump');
+CREATE TABLE acl (entity int, role text);
+INSERT INTO acl VALUES (7, 'campers');
 """
 
 
@@ -63,6 +65,7 @@ def shop(dsn: str) -> str:
         hierarchy.attach(parent="parent_id", child="id", label="name")
         hierarchy.attach("edges", tree="tree")
         hierarchy.attach("parts", parent="parent", child="id", label="name")
+        hierarchy.attach_grants("acl", edges="categories")
         hierarchy.attach_documents(entity="category_id", metadata="metadata", columns=["price"])
     return dsn
 

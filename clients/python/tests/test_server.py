@@ -58,6 +58,9 @@ CASES = [
     ("under", (CLINIC, "medicine"), {"trees": ["building"], **EDGES}, None, False),
     ("descendants", (3,), {}, None, ["3", "5"]),
     ("descendants", ([3, 8],), {}, None, ["3", "5", "8"]),
+    ("ancestors", (8,), {}, None, ["7", "8"]),
+    ("allowed", (8, "acl"), {"law": "nearest", "roles": ["campers"]}, None, True),
+    ("allowed", (8, "acl"), {"roles": None}, None, False),
     ("entities", (QUESTION,), {}, "entity mention start length method score", [("3", "running shoes", 7, 13, "exact", 1.0)]),
     ("entities", ("runing shoes",), {"within": [2]}, "entity label method", [("3", "Running shoes", "typo")]),
     ("entities", ("tent",), {}, "entity method score", [("8", "inflected", 0.95)]),
@@ -108,7 +111,7 @@ CASES = [
 def shown(method, columns, found):
     """Of rows those columns; what has no order, or is not ours alone, made comparable."""
     if columns is None:
-        return sorted(found) if method == "descendants" else found
+        return sorted(found) if method in ("descendants", "ancestors") else found
     rows = [tuple(getattr(row, column) for column in columns.split()) for row in found]
     if method in ("database_statistics", "progress"):
         return []

@@ -278,7 +278,7 @@ BEGIN
     END IF;
     -- Links may have lost the documents: a column that was dropped takes their registration along.
     FOREACH registration IN ARRAY ARRAY['cftrag_internal.cft_documents()', 'cftrag_internal.cft_link()', 'cftrag_internal.cft_document_entities()',
-                                        'cftrag_internal.cft_entity_embeddings()', 'cftrag_internal.cft_word_classes()', 'cftrag_internal.cft_phrases()', 'cftrag_internal.cft_summaries()']::regprocedure[] LOOP
+                                        'cftrag_internal.cft_entity_embeddings()', 'cftrag_internal.cft_word_classes()', 'cftrag_internal.cft_phrases()', 'cftrag_internal.cft_summaries()', 'cftrag_internal.cft_grants()']::regprocedure[] LOOP
         CONTINUE WHEN NOT EXISTS (SELECT FROM pg_trigger AS t WHERE t.tgrelid = relation AND t.tgfoid = registration);
         had := true;
         CASE registration

@@ -24,6 +24,8 @@ CREATE TABLE data.phrases (tree text, up text, down text, up_several text, down_
 INSERT INTO data.phrases VALUES (NULL, '{entity} is in {names}.', '{names}: {entity}.', NULL, '', 'and {count}');
 CREATE TABLE data.words (word text, class text);
 INSERT INTO data.words VALUES ('blade', 'l'), ('leaf', 'l');
+CREATE TABLE data.acl (entity text, role text);
+INSERT INTO data.acl VALUES ('left', 'a');
 CREATE TABLE data.sums (entity text, summary text);
 CREATE TABLE data.pairs (entity text, document_id int);
 INSERT INTO data.pairs VALUES ('leaf', 1);
@@ -96,6 +98,13 @@ public.cft_under('00000000-0000-4000-8000-000000000001'::uuid, '00000000-0000-40
 public.cft_under('00000000-0000-4000-8000-000000000001'::uuid, '{00000000-0000-4000-8000-000000000001}'::uuid[], 'data.edges'::regclass, NULL::text[])
 public.cft_descendants('right'::text, 'data.edges'::regclass, NULL::text[])
 public.cft_descendants('{right}'::text[], 'data.edges'::regclass, NULL::text[])
+public.cft_ancestors('leaf'::text, 'data.edges'::regclass, NULL::text[])
+public.cft_ancestors('{leaf}'::text[], 'data.edges'::regclass, NULL::text[])
+public.cft_attach_grants('data.acl'::regclass, 'entity'::name, 'role'::name, NULL::name, 'data.edges'::regclass)
+public.cft_allowed('leaf'::text, 'data.acl'::regclass, 'nearest'::text, '{a}'::text[], NULL::text[])
+public.cft_allowed(1::integer, 'data.acl'::regclass, 'union'::text, '{a}'::text[], NULL::text[])
+public.cft_allowed(1::bigint, 'data.acl'::regclass, 'intersection'::text, '{a}'::text[], NULL::text[])
+public.cft_allowed('00000000-0000-4000-8000-000000000001'::uuid, 'data.acl'::regclass, 'union'::text, '{a}'::text[], NULL::text[])
 public.cft_check_edges('data.edges'::regclass)
 public.cft_filter_relations('data.edges'::regclass, 'parent'::name, 'child'::name, 'tree'::name)
 public.cft_filter_relations('data.kinds'::regclass, 'parent'::name, 'child'::name, NULL::name)

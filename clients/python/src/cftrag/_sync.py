@@ -104,6 +104,12 @@ class Hierarchy:
         """Says which words may stand for each other in the names of an edges table: those of the same class (class_, since class is Python's own word)."""
         self._attach("cft_attach_words", words=words, word=word, edges=edges, **{"class": class_})
 
+    def attach_grants(
+        self, grants: str, *, entity: Arg[str] = UNSET, role: Arg[str] = UNSET, allow: Arg[str] = UNSET, edges: Arg[str] = UNSET
+    ) -> None:
+        """Says which columns of a table hold who may see what is at or below the entities of an edges table."""
+        self._attach("cft_attach_grants", grants=grants, entity=entity, role=role, allow=allow, edges=edges)
+
     def attach_phrases(
         self, phrases: str, *, tree: Arg[str] = UNSET, up: Arg[str] = UNSET, down: Arg[str] = UNSET, edges: Arg[str] = UNSET, up_several: Arg[str] = UNSET,
         down_several: Arg[str] = UNSET, more: Arg[str] = UNSET
@@ -204,6 +210,21 @@ class Hierarchy:
     def descendants(self, ancestor: Entities, *, edges: Arg[str] = UNSET, trees: Trees = UNSET) -> list[str]:
         """An entity, or each of a list, and all that is below, at any depth, as texts, in no order that is promised."""
         found: list[str] = self._value("cft_descendants", **send.one_or_many(ancestor, "ancestor", "ancestors"), edges=edges, trees=trees)
+        return found
+
+    def ancestors(self, entity: Entities, *, edges: Arg[str] = UNSET, trees: Trees = UNSET) -> list[str]:
+        """An entity, or each of a list, and all that is above, at any depth, as texts, in no order that is promised."""
+        found: list[str] = self._value("cft_ancestors", **send.one_or_many(entity, "entity", "entities"), edges=edges, trees=trees)
+        return found
+
+    def allowed(
+        self, entity: str, grants: str, *, law: Arg[str] = UNSET, roles: Names = UNSET, trees: Trees = UNSET
+    ) -> bool | None:
+        """Whether roles may see an entity, by the grants on it and on what is above it; without roles those of the setting cftrag.roles.
+
+        As a condition of your own queries, or of a policy, write cft_allowed(column, 'grants', ...) in SQL.
+        """
+        found: bool | None = self._value("cft_allowed", entity=entity, grants=grants, law=law, roles=roles, trees=trees)
         return found
 
     def entities(

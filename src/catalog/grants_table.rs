@@ -1,0 +1,94 @@
+//! A table of grants (cft_attach_grants), opened to be read: which roles may see what is at or below an entity.
+
+#![expect(unsafe_code, reason = "reads the relation cache")]
+
+use crate::call::entity_value::EntityType;
+use crate::catalog::column_sql::text_of;
+use crate::catalog::edges_table::EdgesTable;
+use crate::catalog::name::{display_name, quote};
+use crate::catalog::privileges::require_readable;
+use crate::catalog::registered::{self, Kind};
+use crate::catalog::registration::Functions;
+use crate::catalog::trust;
+use crate::error;
+use crate::error::Fallible;
+use pgrx::pg_sys;
+
+pub struct GrantsTable {
+    pub table: EdgesTable,
+    /// The edges table of the entities.
+    pub edges: pg_sys::Oid,
+    entity: String,
+    role: String,
+    allow: Option<String>,
+}
+
+/// A column as SQL that an index on it serves, and the type of what it is compared with.
+pub struct Key {
+    pub sql: String,
+    pub of: EntityType,
+}
+
+impl GrantsTable {
+    /// Errors: 42P01 (no such table, or it has no grants attached), 42501.
+    pub fn open(table: pg_sys::Oid, functions: Functions) -> Fallible<Self> {
+        require_readable(table);
+        let table = EdgesTable::open(table)?;
+        // SAFETY: an open relation.
+        let all = unsafe { registered::of_open(table.rel(), Kind::Grants.function(functions)) };
+        let counts = |said: &registered::Registered| trust::counts_beside(table.oid(), said.other);
+        let missing = || error::no_grants(&display_name(table.oid()));
+        let said = all.into_iter().find(counts).ok_or_else(missing)?;
+        let column = |role| said.column(role).map(str::to_string);
+        let (Some(entity), Some(role)) = (column("entity"), column("role")) else { return Err(missing()) };
+        Ok(Self { edges: said.other, entity, role, allow: column("allow"), table })
+    }
+
+    pub fn entity(&self) -> Key {
+        self.key(&self.entity)
+    }
+
+    pub fn role(&self) -> Key {
+        self.key(&self.role)
+    }
+
+    /// The entity's name.
+    pub fn name(&self) -> String {
+        text_of(&self.table, &self.entity)
+    }
+
+    /// Whether a row allows what it is about, as SQL; NULL where it does not say.
+    pub fn allows(&self) -> String {
+        self.allow.as_ref().map_or_else(|| "true".to_string(), |allow| format!("r.{}", quote(allow)))
+    }
+
+    /// About how many rows the table has: -1 if that is not known.
+    pub fn rows(&self) -> f32 {
+        // SAFETY: an open relation.
+        unsafe { (*(*self.table.rel()).rd_rel).reltuples }
+    }
+
+    fn key(&self, column: &str) -> Key {
+        let type_oid = self.table.column(column).map_or(0, |column| column.type_oid);
+        let of = match pg_sys::Oid::from(type_oid) {
+            pg_sys::INT2OID | pg_sys::INT4OID | pg_sys::INT8OID => EntityType::Int8,
+            pg_sys::UUIDOID => EntityType::Uuid,
+            _ => return Key { sql: text_of(&self.table, column), of: EntityType::Text },
+        };
+        Key { sql: format!("r.{}", quote(column)), of }
+    }
+}
+
+impl Key {
+    /// A condition: the column is one of parameter `n`. Texts are compared byte by byte, whatever their collation takes for equal.
+    pub fn is_one_of(&self, n: usize) -> String {
+        let sql = &self.sql;
+        let equal = format!("{sql} OPERATOR(pg_catalog.=) ANY (${n})");
+        match self.of {
+            EntityType::Text => {
+                format!("({equal} AND {sql} COLLATE pg_catalog.\"C\" OPERATOR(pg_catalog.=) ANY (${n}))")
+            }
+            _ => equal,
+        }
+    }
+}

@@ -1,0 +1,239 @@
+//! Who may see an entity, by grants on it and on what is above it (cft_allowed).
+//!
+//! An entity with rows in the table of grants has an *entry*, which allows if some of its rows are about one of the roles and none of these refuses.
+//! The law says what follows from the entries of the entity and of all above it, in any tree:
+//!
+//! ```text
+//!  union          one of them allows
+//!  intersection   none of them refuses (also if there are none)
+//!  nearest        there are some, and all those at the least depth allow
+//! ```
+//!
+//! By the law of union an entity is allowed at and below those whose entries allow, and by that of the nearest there only; for these laws the roles' own
+//! entries are read first. Others are read when an entity below them is asked for and, if many are, all at once: with the caller's rights, under the
+//! snapshot of the query.
+
+use crate::call::array;
+use crate::call::work_memory::Room;
+use crate::catalog::attached_table::AttachedTable;
+use crate::catalog::grants_table::GrantsTable;
+use crate::error::Fallible;
+use crate::methods::below::Below;
+use crate::methods::walker::{ALL, Walker};
+use crate::retrieve::found::Found;
+use crate::serve::plans::{Planning, Value};
+use cftrag_core::Names;
+use pgrx::pg_sys;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeSet, HashMap};
+
+/// Statements that read some entries before one reads all: one for so many rows of the table, within limits. Each takes as long as reading these.
+const ROWS: f32 = 200.0;
+const LEAST: f32 = 2.0;
+const MOST: f32 = 64.0;
+
+/// Bytes of a name in a table of ours, besides its letters.
+const EACH: usize = 96;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Law {
+    Union,
+    Intersection,
+    Nearest,
+}
+
+impl Law {
+    pub fn of(name: &[u8]) -> Option<Self> {
+        Some(match name {
+            b"union" => Self::Union,
+            b"intersection" => Self::Intersection,
+            b"nearest" => Self::Nearest,
+            _ => return None,
+        })
+    }
+}
+
+/// What is asked: by which grants, in which trees, and whose roles.
+pub struct Asked<'a> {
+    pub grants: &'a GrantsTable,
+    pub edges: &'a dyn Fn() -> Fallible<AttachedTable>,
+    pub trees: Option<pg_sys::Datum>,
+    pub roles: &'a [&'a [u8]],
+}
+
+/// What a query has found out.
+pub struct Rights {
+    law: Law,
+    /// Whether more entities are asked for, by the same query.
+    keeps: bool,
+    /// Where entries allow; None: not read yet, or not needed.
+    granted: Option<Below>,
+    entries: Entries,
+    /// Whether entities are allowed.
+    known: HashMap<Vec<u8>, bool>,
+    room: Room,
+}
+
+impl Rights {
+    pub fn new(law: Law, keeps: bool) -> Self {
+        let known = HashMap::new(); // bounded: counted
+        Self { law, keeps, granted: None, entries: Entries::default(), known, room: Room::new() }
+    }
+
+    /// Whether an entity is allowed, if that was found out before.
+    pub fn known(&self, name: &[u8]) -> Option<bool> {
+        match (&self.granted, self.law) {
+            (Some(granted), Law::Union) => granted.known(name),
+            _ => self.known.get(name).copied(),
+        }
+    }
+
+    /// Whether an entity is allowed. 53400, 53200; the errors of a SELECT of the grants and of the edges.
+    pub fn judge(&mut self, asked: Asked<'_>, name: &[u8]) -> Fallible<bool> {
+        if self.law != Law::Intersection {
+            if self.granted.is_none() {
+                self.granted = Some(Below::of(granted(asked.grants, asked.roles)?, self.keeps));
+            }
+            if let Some(granted) = &mut self.granted {
+                let is_below = granted.has((asked.edges)()?, asked.trees, name)?;
+                if self.law == Law::Union || !is_below {
+                    return Ok(is_below);
+                }
+            }
+        }
+        let above = above(&Walker { of: (asked.edges)()?, trees: asked.trees }, name)?;
+        self.entries.read(asked.grants, asked.roles, above.keys())?;
+        let mut entries = above.iter().filter_map(|(name, depth)| Some((*depth, self.entries.of(name)?)));
+        let allows = match self.law {
+            Law::Intersection => entries.all(|(_, allows)| allows),
+            // Of those at the least depth one that refuses comes first.
+            _ => entries.min().is_some_and(|(_, allows)| allows),
+        };
+        self.room.take(EACH + name.len())?;
+        self.known.insert(name.to_vec(), allows); // bounded: counted
+        Ok(allows)
+    }
+}
+
+/// Whether entities' entries allow.
+#[derive(Default)]
+struct Entries {
+    /// None: it has no entry.
+    known: HashMap<Vec<u8>, Option<bool>>,
+    statements: u16,
+    has_all: bool,
+    room: Room,
+}
+
+impl Entries {
+    fn of(&self, name: &[u8]) -> Option<bool> {
+        self.known.get(name).copied().flatten()
+    }
+
+    /// Reads the entries of these names, as far as they are not known.
+    fn read<'n>(
+        &mut self,
+        grants: &GrantsTable,
+        roles: &[&[u8]],
+        names: impl Iterator<Item = &'n Vec<u8>>,
+    ) -> Fallible<()> {
+        if self.has_all {
+            return Ok(());
+        }
+        let missing: Vec<&[u8]> = names.filter(|name| !self.known.contains_key(*name)).map(Vec::as_slice).collect(); // bounded: what was counted
+        if missing.is_empty() {
+            return Ok(());
+        }
+        if f32::from(self.statements) >= (grants.rows() / ROWS).clamp(LEAST, MOST) {
+            self.has_all = true;
+            return self.read_where(grants, roles, "true", &[]);
+        }
+        self.statements += 1;
+        for name in &missing {
+            self.room.take(EACH + name.len())?;
+            self.known.insert(name.to_vec(), None); // bounded: counted
+        }
+        let entity = grants.entity();
+        let missing = (entity.of.array_oid(), Some(entity.of.array(missing.iter().copied())));
+        self.read_where(grants, roles, &entity.is_one_of(2), &[missing])
+    }
+
+    /// Reads the entries of which a condition holds; `values` are its parameters, from the second on.
+    fn read_where(&mut self, grants: &GrantsTable, roles: &[&[u8]], which: &str, values: &[Value]) -> Fallible<()> {
+        let role = grants.role();
+        // A row that does not say whether it allows decides nothing for its role.
+        let sql = format!(
+            "SELECT z.name, coalesce(bool_and(z.allows) FILTER (WHERE z.is_ours), false)::int4 \
+               FROM (SELECT {name} COLLATE pg_catalog.\"C\" AS name, {allows} AS allows, {is_ours} AS is_ours FROM {from} AS r WHERE {which}) AS z \
+              WHERE z.name IS NOT NULL GROUP BY z.name",
+            name = grants.name(),
+            allows = grants.allows(),
+            is_ours = role.is_one_of(1),
+            from = grants.table.qualified(),
+        );
+        let roles = (role.of.array_oid(), Some(role.of.array(roles.iter().copied())));
+        let mut found = Found::of(&[pg_sys::TEXTOID, pg_sys::INT4OID]);
+        found.run(&sql, Planning::Auto, &[&[roles], values].concat());
+        let (entries, room) = (&mut self.known, &mut self.room);
+        found.each(|row| {
+            room.take(EACH)?;
+            if let Some(name) = row.copy(0, room)? {
+                entries.insert(name, Some(row.int(1) == Some(1))); // bounded: counted
+            }
+            Ok(())
+        })
+    }
+}
+
+/// The entities whose entries allow these roles. 53400, 53200; the errors of a SELECT of the grants.
+pub fn granted(grants: &GrantsTable, roles: &[&[u8]]) -> Fallible<Names> {
+    let mut own = Entries::default();
+    own.read_where(grants, roles, &grants.role().is_one_of(1), &[])?;
+    let allowed = own.known.iter().filter(|(_, allows)| **allows == Some(true));
+    array::copied(allowed.map(|(name, _)| name.as_slice()), &mut Room::new())
+}
+
+/// An entity and all above it, each with its least depth: by walks of all levels, and further walks from where these end.
+fn above(walker: &Walker, name: &[u8]) -> Fallible<HashMap<Vec<u8>, i64>> {
+    let mut room = Room::new();
+    let mut found = HashMap::from([(name.to_vec(), 0)]); // bounded: an argument
+    // In which trees the walks ended at which names.
+    let mut ends: BTreeSet<(Vec<u8>, Option<Vec<u8>>)> = BTreeSet::new();
+    let mut from = vec![name.to_vec()]; // bounded: an argument
+    let mut base = 0;
+    while !from.is_empty() {
+        let (mut next, is_first) = (BTreeSet::new(), base == 0); // bounded: counted
+        let names: Vec<&[u8]> = from.iter().map(Vec::as_slice).collect(); // bounded: what was counted
+        walker.relatives(&names, ALL, 0, |rows| {
+            for row in rows {
+                let tree = row.tree.map(<[u8]>::to_vec); // bounded: a name
+                let end = (row.entity.to_vec(), tree); // bounded: names
+                if !is_first && !ends.contains(&end) {
+                    continue;
+                }
+                let depth = base + i64::from(row.depth);
+                let name = row.name.to_vec(); // bounded: a name
+                match found.entry(name) {
+                    Entry::Occupied(known) if *known.get() <= depth => {}
+                    Entry::Occupied(mut known) => _ = known.insert(depth),
+                    Entry::Vacant(new) => {
+                        room.take(EACH + row.name.len())?;
+                        new.insert(depth); // bounded: counted
+                    }
+                }
+                if row.depth == ALL {
+                    room.take(EACH + row.name.len())?;
+                    next.insert((row.name.to_vec(), end.1)); // bounded: counted
+                }
+            }
+            Ok(())
+        })?;
+        next.retain(|end| !ends.contains(end));
+        let mut names: Vec<Vec<u8>> = next.iter().map(|(name, _)| name.clone()).collect(); // bounded: what was counted
+        names.dedup();
+        from = names;
+        ends.extend(next);
+        base += i64::from(ALL);
+    }
+    Ok(found)
+}
