@@ -516,6 +516,16 @@ pub fn not_boolean(column: &str, type_name: &str) -> ErrorReport {
     )
 }
 
+/// A policy asks about the table that it is of.
+pub fn endless() -> ErrorReport {
+    report(
+        Code::ERRCODE_INVALID_OBJECT_DEFINITION,
+        "infinite recursion detected in a question about a hierarchy".into(),
+    )
+    .set_detail("A policy of a table that is read for the answer asks the same question.")
+    .set_hint("In the policy ask in a function with SECURITY DEFINER, whose owner no policy binds.")
+}
+
 /// A table has no grants attached.
 pub fn no_grants(table: &str) -> ErrorReport {
     report(Code::ERRCODE_UNDEFINED_TABLE, format!("table {table} has no grants attached to cftrag"))

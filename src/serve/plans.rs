@@ -7,15 +7,19 @@
 
 use crate::call::fmgr::with_room_for_errors;
 use crate::catalog::statement::Statement;
+use crate::error;
 use crate::pg::background_worker::SAFE_PATH;
 use crate::pg::{compat, error_context};
-use pgrx::pg_sys;
+use pgrx::{PgLogLevel, pg_sys};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::CStr;
 
 /// With more cached plans than this, those not in use are freed.
 const PLANS: usize = 64;
+
+/// A statement calls itself by a policy, or by a function of a user's; so often only if it does without end.
+const NESTED: usize = 16;
 
 /// A saved SPI plan, and how many calls of this session are using it.
 struct CachedPlan {
@@ -279,8 +283,12 @@ fn one_too_many() -> Option<pg_sys::SPIPlanPtr> {
     })
 }
 
-/// The cached plan of that statement, if any, with one more user.
+/// The cached plan of that statement, if any, with one more user. 42P17 if it is used within itself again and again.
 fn known(key: &Key) -> Option<pg_sys::SPIPlanPtr> {
+    let users = KEPT.with_borrow(|kept| kept.get(key).map(|kept| kept.users))?;
+    if users > NESTED {
+        error::endless().report(PgLogLevel::ERROR);
+    }
     KEPT.with_borrow_mut(|kept| {
         let kept = kept.get_mut(key)?;
         kept.users += 1;

@@ -101,7 +101,7 @@ fn heal(control: &Control, of: &AttachedTable, reason: Reason) -> Result<(), Rea
     let built = locked::in_place(control, &of.table, of.functions);
     if built != InPlace::Built {
         request::request(control, &of.table, of.functions, built == InPlace::GaveWay);
-        return Err(reason);
+        return Err(conditions::for_memory(control, of.oid(), reason));
     }
     Ok(())
 }
