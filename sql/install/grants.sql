@@ -26,28 +26,28 @@ AS 'MODULE_PATHNAME', 'cft_allowed_support_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_allowed_support(internal) IS 'tells the planner how many rows cft_allowed holds for, what it costs, and which index finds them';
 
 CREATE FUNCTION cft_allowed(entity text, grants regclass, law text DEFAULT 'union',
-    roles text[] DEFAULT pg_catalog.string_to_array(pg_catalog.current_setting('cftrag.roles', true), ','), trees text[] DEFAULT NULL)
+    roles text[] DEFAULT pg_catalog.string_to_array(pg_catalog.replace(pg_catalog.current_setting('cftrag.roles', true), ', ', ','), ','), trees text[] DEFAULT NULL)
 RETURNS boolean LANGUAGE c STABLE PARALLEL SAFE COST 100 SUPPORT cftrag_internal.cft_allowed_support
 AS 'MODULE_PATHNAME', 'cft_allowed_wrapper';
 COMMENT ON FUNCTION cft_allowed(text, regclass, text, text[], text[]) IS
 'whether these roles may see an entity, by the grants on it and on what is above it';
 
 CREATE FUNCTION cft_allowed(entity integer, grants regclass, law text DEFAULT 'union',
-    roles text[] DEFAULT pg_catalog.string_to_array(pg_catalog.current_setting('cftrag.roles', true), ','), trees text[] DEFAULT NULL)
+    roles text[] DEFAULT pg_catalog.string_to_array(pg_catalog.replace(pg_catalog.current_setting('cftrag.roles', true), ', ', ','), ','), trees text[] DEFAULT NULL)
 RETURNS boolean LANGUAGE c STABLE PARALLEL SAFE COST 100 SUPPORT cftrag_internal.cft_allowed_support
 AS 'MODULE_PATHNAME', 'cft_allowed_wrapper';
 COMMENT ON FUNCTION cft_allowed(integer, regclass, text, text[], text[]) IS
 'whether these roles may see an entity, by the grants on it and on what is above it';
 
 CREATE FUNCTION cft_allowed(entity bigint, grants regclass, law text DEFAULT 'union',
-    roles text[] DEFAULT pg_catalog.string_to_array(pg_catalog.current_setting('cftrag.roles', true), ','), trees text[] DEFAULT NULL)
+    roles text[] DEFAULT pg_catalog.string_to_array(pg_catalog.replace(pg_catalog.current_setting('cftrag.roles', true), ', ', ','), ','), trees text[] DEFAULT NULL)
 RETURNS boolean LANGUAGE c STABLE PARALLEL SAFE COST 100 SUPPORT cftrag_internal.cft_allowed_support
 AS 'MODULE_PATHNAME', 'cft_allowed_wrapper';
 COMMENT ON FUNCTION cft_allowed(bigint, regclass, text, text[], text[]) IS
 'whether these roles may see an entity, by the grants on it and on what is above it';
 
 CREATE FUNCTION cft_allowed(entity uuid, grants regclass, law text DEFAULT 'union',
-    roles text[] DEFAULT pg_catalog.string_to_array(pg_catalog.current_setting('cftrag.roles', true), ','), trees text[] DEFAULT NULL)
+    roles text[] DEFAULT pg_catalog.string_to_array(pg_catalog.replace(pg_catalog.current_setting('cftrag.roles', true), ', ', ','), ','), trees text[] DEFAULT NULL)
 RETURNS boolean LANGUAGE c STABLE PARALLEL SAFE COST 100 SUPPORT cftrag_internal.cft_allowed_support
 AS 'MODULE_PATHNAME', 'cft_allowed_wrapper';
 COMMENT ON FUNCTION cft_allowed(uuid, regclass, text, text[], text[]) IS

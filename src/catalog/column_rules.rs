@@ -7,9 +7,9 @@
 
 #![expect(unsafe_code, reason = "SPI, called directly")]
 
-use crate::catalog::columns;
-use crate::catalog::columns::ColumnNames;
+use crate::catalog::columns::{Column, ColumnNames};
 use crate::catalog::edges_table::EdgesTable;
+use crate::catalog::{column_value, columns};
 use crate::error;
 use crate::error::Fallible;
 use crate::pg::encoding;
@@ -24,16 +24,10 @@ pub fn check_columns(table: &EdgesTable, names: &ColumnNames) -> Fallible<()> {
     if let Some((_, twice)) = all.iter().enumerate().find(|one| is_twice(*one)).map(|(_, twice)| twice) {
         return Err(error::same_column(twice));
     }
-    let of = |name: &str, column: &crate::catalog::columns::Column| -> Fallible<()> {
-        let type_oid = pg_sys::Oid::from(column.type_oid);
+    let of = |name: &str, column: &Column| -> Fallible<()> {
+        check_names(table, name, column)?;
         // SAFETY: looks up a collation that the column depends on.
         unsafe {
-            if !crate::catalog::column_value::holds_names(type_oid) {
-                return Err(error::wrong_type(name, &type_name(type_oid)));
-            }
-            if type_oid == pg_sys::NUMERICOID && !table.has_no_scale(column.number) {
-                return Err(error::numeric_with_scale(name));
-            }
             let collation = pg_sys::Oid::from(column.collation);
             if collation != pg_sys::InvalidOid && !pg_sys::get_collation_isdeterministic(collation) {
                 return Err(error::nondeterministic_collation(name));
@@ -52,6 +46,18 @@ pub fn check_columns(table: &EdgesTable, names: &ColumnNames) -> Fallible<()> {
     names.label.as_ref().map_or(Ok(()), |label| of(label, &columns.label))?;
     names.names.iter().zip(&columns.names).try_for_each(|(name, column)| of(name, column))?;
     check_preferred(names, &columns)
+}
+
+/// 42804 if a column's values are no names of entities, or one entity has several of them.
+pub fn check_names(table: &EdgesTable, name: &str, column: &Column) -> Fallible<()> {
+    let type_oid = pg_sys::Oid::from(column.type_oid);
+    if !column_value::holds_names(type_oid) {
+        return Err(error::wrong_type(name, &type_name(type_oid)));
+    }
+    if type_oid == pg_sys::NUMERICOID && !table.has_no_scale(column.number) {
+        return Err(error::numeric_with_scale(name));
+    }
+    Ok(())
 }
 
 /// 42804 if the column that says which labels are preferred is not of type boolean, 0A000 if it is virtual.

@@ -6,7 +6,7 @@ use crate::call::entity_value::EntityType;
 use crate::catalog::column_sql::text_of;
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::name::{display_name, quote};
-use crate::catalog::privileges::require_readable;
+use crate::catalog::privileges::{has_policies, require_readable};
 use crate::catalog::registered::{self, Kind};
 use crate::catalog::registration::Functions;
 use crate::catalog::trust;
@@ -62,6 +62,14 @@ impl GrantsTable {
         self.allow.as_ref().map_or_else(|| "true".to_string(), |allow| format!("r.{}", quote(allow)))
     }
 
+    /// 55000 if policies hide rows of the grants or of the edges from the caller: by a law that asks what refuses, that would give rights.
+    pub fn require_all_rows(&self, law: &str) -> Fallible<()> {
+        match [self.table.oid(), self.edges].into_iter().find(|table| has_policies(*table)) {
+            Some(table) => Err(error::hidden_grants(&display_name(table), law)),
+            None => Ok(()),
+        }
+    }
+
     /// About how many rows the table has: -1 if that is not known.
     pub fn rows(&self) -> f32 {
         // SAFETY: an open relation.
@@ -82,13 +90,18 @@ impl GrantsTable {
 impl Key {
     /// A condition: the column is one of parameter `n`. Texts are compared byte by byte, whatever their collation takes for equal.
     pub fn is_one_of(&self, n: usize) -> String {
-        let sql = &self.sql;
-        let equal = format!("{sql} OPERATOR(pg_catalog.=) ANY (${n})");
+        let (sql, of) = (
+            &self.sql,
+            match self.of {
+                EntityType::Text => "text",
+                EntityType::Uuid => "uuid",
+                EntityType::Int4 | EntityType::Int8 => "int8",
+            },
+        );
+        let equal = |sql: &str| format!("{sql} OPERATOR(pg_catalog.=) ANY (${n}::pg_catalog.{of}[])");
         match self.of {
-            EntityType::Text => {
-                format!("({equal} AND {sql} COLLATE pg_catalog.\"C\" OPERATOR(pg_catalog.=) ANY (${n}))")
-            }
-            _ => equal,
+            EntityType::Text => format!("({} AND {})", equal(sql), equal(&format!("{sql} COLLATE pg_catalog.\"C\""))),
+            _ => equal(sql),
         }
     }
 }

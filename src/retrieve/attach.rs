@@ -4,6 +4,7 @@
 //! A table that is attached already in this way is left alone, and no lock is waited for. The caller sets search_path to pg_catalog, pg_temp: names in
 //! messages have their schema, and operators are the server's.
 
+use crate::catalog::column_rules;
 use crate::catalog::column_rules::type_name;
 use crate::catalog::column_sql::text_of;
 use crate::catalog::documents::{DocumentColumn, Documents, require_embedding};
@@ -297,6 +298,10 @@ pub fn grants(table: pg_sys::Oid, columns: &[ForRole], edges: pg_sys::Oid, funct
         register::set(table, Some(edges), function, columns, functions)?;
     }
     let of = EdgesTable::open(table)?;
+    let entity = columns.iter().find(|(_, role)| role == "entity").and_then(|(name, _)| Some((name, of.column(name)?)));
+    if let Some((name, column)) = entity {
+        column_rules::check_names(&of, name, &column)?;
+    }
     let allow = columns.iter().find(|(_, role)| role == "allow").and_then(|(name, _)| Some((name, of.column(name)?)));
     match allow {
         Some((name, column)) if column.type_oid != u32::from(pg_sys::BOOLOID) => {

@@ -9,9 +9,9 @@
 //!  nearest        there are some, and all those at the least depth allow
 //! ```
 //!
-//! By the law of union an entity is allowed at and below those whose entries allow, and by that of the nearest there only; for these laws the roles' own
-//! entries are read first. Others are read when an entity below them is asked for and, if many are, all at once: with the caller's rights, under the
-//! snapshot of the query.
+//! For the first entities we walk up, and read the entries of what is there; if there are more, all entries. By the law of union an entity is allowed at
+//! and below those whose entries allow, and by that of the nearest there only: if there are more entities, the roles' own entries are read, and all below
+//! them is found. All is read with the caller's rights, under the snapshot of the query.
 
 use crate::call::array;
 use crate::call::work_memory::Room;
@@ -24,8 +24,22 @@ use crate::retrieve::found::Found;
 use crate::serve::plans::{Planning, Value};
 use cftrag_core::Names;
 use pgrx::pg_sys;
+use std::cell::Cell;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
+
+/// Entities that we walk up from, before we find all that is below the roles' own entries.
+const WALKS: u32 = 8;
+
+/// Entries that are read for an estimate.
+const ESTIMATED: u32 = 200;
+
+/// With more roles than this each statement is planned for them: then they are hashed.
+const FEW_ROLES: usize = 8;
+
+thread_local! {
+    static ESTIMATING: Cell<bool> = const { Cell::new(false) };
+}
 
 /// Statements that read some entries before one reads all: one for so many rows of the table, within limits. Each takes as long as reading these.
 const ROWS: f32 = 200.0;
@@ -51,6 +65,14 @@ impl Law {
             _ => return None,
         })
     }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Union => "union",
+            Self::Intersection => "intersection",
+            Self::Nearest => "nearest",
+        }
+    }
 }
 
 /// What is asked: by which grants, in which trees, and whose roles.
@@ -66,7 +88,8 @@ pub struct Rights {
     law: Law,
     /// Whether more entities are asked for, by the same query.
     keeps: bool,
-    /// Where entries allow; None: not read yet, or not needed.
+    walks: u32,
+    /// Where entries allow; None: not read yet.
     granted: Option<Below>,
     entries: Entries,
     /// Whether entities are allowed.
@@ -77,20 +100,24 @@ pub struct Rights {
 impl Rights {
     pub fn new(law: Law, keeps: bool) -> Self {
         let known = HashMap::new(); // bounded: counted
-        Self { law, keeps, granted: None, entries: Entries::default(), known, room: Room::new() }
+        Self { law, keeps, walks: 0, granted: None, entries: Entries::default(), known, room: Room::new() }
     }
 
     /// Whether an entity is allowed, if that was found out before.
     pub fn known(&self, name: &[u8]) -> Option<bool> {
-        match (&self.granted, self.law) {
-            (Some(granted), Law::Union) => granted.known(name),
-            _ => self.known.get(name).copied(),
-        }
+        let known = self.known.get(name).copied();
+        known.or_else(|| {
+            self.granted.as_ref().filter(|_| self.law == Law::Union).and_then(|granted| granted.known(name))
+        })
     }
 
     /// Whether an entity is allowed. 53400, 53200; the errors of a SELECT of the grants and of the edges.
     pub fn judge(&mut self, asked: Asked<'_>, name: &[u8]) -> Fallible<bool> {
-        if self.law != Law::Intersection {
+        if self.law != Law::Union {
+            asked.grants.require_all_rows(self.law.name())?;
+        }
+        self.walks += 1;
+        if self.law != Law::Intersection && self.walks > WALKS {
             if self.granted.is_none() {
                 self.granted = Some(Below::of(granted(asked.grants, asked.roles)?, self.keeps));
             }
@@ -105,9 +132,10 @@ impl Rights {
         self.entries.read(asked.grants, asked.roles, above.keys())?;
         let mut entries = above.iter().filter_map(|(name, depth)| Some((*depth, self.entries.of(name)?)));
         let allows = match self.law {
+            Law::Union => entries.any(|(_, allows)| allows),
             Law::Intersection => entries.all(|(_, allows)| allows),
             // Of those at the least depth one that refuses comes first.
-            _ => entries.min().is_some_and(|(_, allows)| allows),
+            Law::Nearest => entries.min().is_some_and(|(_, allows)| allows),
         };
         self.room.take(EACH + name.len())?;
         self.known.insert(name.to_vec(), allows); // bounded: counted
@@ -164,16 +192,18 @@ impl Entries {
         // A row that does not say whether it allows decides nothing for its role.
         let sql = format!(
             "SELECT z.name, coalesce(bool_and(z.allows) FILTER (WHERE z.is_ours), false)::int4 \
-               FROM (SELECT {name} COLLATE pg_catalog.\"C\" AS name, {allows} AS allows, {is_ours} AS is_ours FROM {from} AS r WHERE {which}) AS z \
+               FROM (SELECT {name} COLLATE pg_catalog.\"C\" AS name, {allows} AS allows, {is_ours} AS is_ours FROM {from} AS r WHERE {which}{limit}) AS z \
               WHERE z.name IS NOT NULL GROUP BY z.name",
             name = grants.name(),
             allows = grants.allows(),
             is_ours = role.is_one_of(1),
             from = grants.table.qualified(),
+            limit = if ESTIMATING.get() { format!(" LIMIT {ESTIMATED}") } else { String::new() },
         );
+        let planning = if roles.len() > FEW_ROLES { Planning::Custom } else { Planning::Auto };
         let roles = (role.of.array_oid(), Some(role.of.array(roles.iter().copied())));
         let mut found = Found::of(&[pg_sys::TEXTOID, pg_sys::INT4OID]);
-        found.run(&sql, Planning::Auto, &[&[roles], values].concat());
+        found.run(&sql, planning, &[&[roles], values].concat());
         let (entries, room) = (&mut self.known, &mut self.room);
         found.each(|row| {
             room.take(EACH)?;
@@ -183,6 +213,18 @@ impl Entries {
             Ok(())
         })
     }
+}
+
+/// Runs `f`, in which entries are read for an estimate: some of them will do.
+pub fn estimating<R>(f: impl FnOnce() -> R) -> R {
+    struct Before(bool);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            ESTIMATING.set(self.0);
+        }
+    }
+    let _before = Before(ESTIMATING.replace(true));
+    f()
 }
 
 /// The entities whose entries allow these roles. 53400, 53200; the errors of a SELECT of the grants.

@@ -129,6 +129,27 @@ SET ROLE regress_allowed;
 SELECT count(*), min(id), max(id) FROM docs;
 RESET ROLE;
 
+-- What hides entries, or edges, would give rights by two of the laws.
+ALTER TABLE members ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON members USING (role_id = 7);
+SET ROLE regress_allowed;
+SELECT count(*) FROM docs;
+SELECT cft_allowed(40, 'members', 'union', '{7}') AS by_union, cft_allowed(13, 'members', 'union', '{7}') AS allowed;
+SELECT cft_allowed(40, 'members', 'intersection', '{7}');
+RESET ROLE;
+DROP POLICY own ON members;
+ALTER TABLE members DISABLE ROW LEVEL SECURITY;
+-- An array of what a role may see, by a function that has the rights for it: found once in a statement, and by an index.
+CREATE FUNCTION seen() RETURNS int[] STABLE LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS
+    $$ SELECT array_agg(f.id) FROM public.folders AS f WHERE public.cft_allowed(f.id, 'public.members', 'nearest', string_to_array(current_setting('app.roles', true), ',')) $$;
+REVOKE SELECT (folder_id, role_id) ON members FROM regress_allowed;
+ALTER POLICY by_folder ON docs USING (folder_id = ANY ((SELECT seen())::int[]));
+SET ROLE regress_allowed;
+SELECT count(*), min(id), max(id) FROM docs;
+RESET ROLE;
+GRANT SELECT (folder_id, role_id) ON members TO regress_allowed;
+DROP FUNCTION seen CASCADE;
+
 -- A policy of the edges table that asks about it has no end, unless it asks with other rights.
 ALTER TABLE folders ENABLE ROW LEVEL SECURITY;
 CREATE POLICY by_itself ON folders USING (cft_allowed(id, 'members', 'nearest', '{7}'));
@@ -146,6 +167,62 @@ DROP POLICY by_itself ON folders;
 ALTER TABLE folders DISABLE ROW LEVEL SECURITY;
 DROP FUNCTION may_see;
 
+-- Rows by the plan with and without an index, few and many rows, few and many roles.
+SET enable_seqscan = off;
+SELECT l.law, r.n, count(*) FILTER (WHERE cft_allowed(d.folder_id, 'members', l.law, r.roles)) AS rows,
+       (SELECT count(*) FROM docs AS o WHERE cft_allowed(o.folder_id, 'members', 'union', '{7}')) AS by_index
+  FROM docs AS d, unnest('{union,intersection,nearest}'::text[]) AS l(law), (VALUES (1, '{7}'::text[]), (2, ARRAY(SELECT i::text FROM generate_series(7, 300) AS i))) AS r(n, roles)
+ GROUP BY 1, 2 ORDER BY 1, 2;
+CREATE FUNCTION uses_index(law text) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE
+    line text; found boolean := false;
+BEGIN
+    FOR line IN EXECUTE format('EXPLAIN (COSTS OFF) SELECT id FROM docs WHERE cft_allowed(folder_id, ''members'', %L, ''{7}'')', law) LOOP
+        found := found OR line ~ 'Index Cond: .*cft_descendants.*cft_granted';
+    END LOOP;
+    RETURN found;
+END $$;
+SELECT law, uses_index(law) FROM unnest('{union,intersection,nearest}'::text[]) AS law;
+RESET enable_seqscan;
+
+-- A session in which the type of the ids changes.
+CREATE TABLE other (p uuid, c uuid);
+SELECT cft_attach('other', 'p', 'c');
+CREATE TABLE given (entity uuid, role text);
+SELECT cft_attach_grants('given', edges => 'other');
+SELECT cft_allowed('00000000-0000-0000-0000-000000000001'::uuid, 'given', 'nearest', '{r}');
+DROP TABLE other, given;
+CREATE TABLE other (p bigint, c bigint);
+SELECT cft_attach('other', 'p', 'c', ids => true);
+CREATE TABLE given (entity bigint, role text, part numeric);
+SELECT cft_attach_grants('given', edges => 'other');
+INSERT INTO given VALUES (1, 'r');
+SELECT cft_allowed(1::bigint, 'given', 'nearest', '{r}');
+SELECT cft_attach_grants('given', 'part', edges => 'other');
+DROP TABLE other, given;
+
+-- Retrieval under a policy: as many documents as are asked for, while so many are visible, whatever lies nearer.
+CREATE TABLE files (id int PRIMARY KEY, folder_id int, body text, embedding vector(2));
+INSERT INTO files SELECT i, 1 + i % 400, 'file ' || i, ARRAY[1, i]::vector FROM generate_series(1, 2000) AS i;
+CREATE INDEX ON files USING hnsw (embedding vector_l2_ops);
+CREATE INDEX ON files (folder_id);
+ANALYZE files;
+SELECT cft_attach_documents('files', entity => 'folder_id', edges => 'folders');
+ALTER TABLE files ENABLE ROW LEVEL SECURITY;
+CREATE POLICY by_folder ON files USING (cft_allowed(folder_id, 'members', 'nearest', string_to_array(current_setting('app.roles', true), ',')));
+GRANT SELECT ON files TO regress_allowed;
+SET ROLE regress_allowed;
+SET app.roles = '7';
+CREATE FUNCTION pg_temp.shown(ids text[]) RETURNS TABLE (found bigint, hidden bigint) LANGUAGE sql AS
+    $$ SELECT count(*), count(*) FILTER (WHERE NOT cft_allowed(1 + i::int % 400, 'members', 'nearest', '{7}')) FROM unnest(ids) AS i $$;
+SELECT 'nearest' AS by, s.* FROM pg_temp.shown(ARRAY(SELECT document_id FROM cft_nearest_documents('[1,3]', 20, 'folders', documents => 'files'))) AS s
+UNION ALL SELECT 'within', s.* FROM pg_temp.shown(ARRAY(SELECT document_id FROM cft_nearest_documents('[1,3]', 20, 'folders', within => '{13}', documents => 'files'))) AS s
+UNION ALL SELECT 'retrieve', s.* FROM pg_temp.shown(ARRAY(SELECT document_id FROM cft_retrieve('What of folder 13?', '[1,3]', 7, edges => 'folders', documents => 'files', budget => 100000) WHERE document_id IS NOT NULL)) AS s
+UNION ALL SELECT 'chunks', s.* FROM pg_temp.shown(ARRAY(SELECT document_id FROM cft_chunks('1', '[1,3]', 0, 9, 'folders', documents => 'files'))) AS s
+UNION ALL SELECT 'prompt', s.* FROM pg_temp.shown(ARRAY(SELECT m[1] FROM regexp_matches(cft_prompt('What of folder 13?', '[1,3]', 7, edges => 'folders', documents => 'files', budget => 100000), 'file ([0-9]+)', 'g') AS m)) AS s;
+RESET ROLE;
+DROP TABLE files;
+
 -- Called again and again where the roles change with the row, or the place outlives a query.
 SELECT r, count(*) FILTER (WHERE cft_allowed(f.id, 'members', roles => ARRAY[r])) FROM folders AS f, unnest('{7,8,9}'::text[]) AS r GROUP BY 1 ORDER BY 1;
 CREATE FUNCTION one_by_one() RETURNS text LANGUAGE plpgsql AS $$
@@ -161,6 +238,6 @@ BEGIN
 END $$;
 SELECT one_by_one();
 DROP TABLE docs, acl, wood, meaning, members, folders, loose CASCADE;
-DROP FUNCTION try, plain_above, plain_allowed, one_by_one;
+DROP FUNCTION try, plain_above, plain_allowed, one_by_one, uses_index;
 DROP COLLATION ci;
 DROP OWNED BY regress_allowed; DROP ROLE regress_allowed;
