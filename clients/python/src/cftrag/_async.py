@@ -76,15 +76,18 @@ class AsyncHierarchy:
 
     async def attach(
         self, edges: Arg[str] = UNSET, *, parent: Arg[str] = UNSET, child: Arg[str] = UNSET, tree: Arg[str] = UNSET, label: Arg[str] = UNSET,
-        sort: Arg[str] = UNSET, ids: Arg[bool] = UNSET, language: Arg[str] = UNSET, names: Names = UNSET
+        sort: Arg[str] = UNSET, ids: Arg[bool] = UNSET, language: Arg[str] = UNSET, names: Names = UNSET,
+        keep: Arg[bool] = UNSET
     ) -> None:
         """Attaches an edges table by its columns: parent, child, a tree, a label of the child, a sort order; names: columns of other names.
+
+        keep: its image makes no room for others.
 
         From then on an image of it is kept in shared memory. For its owner, as all that attaches.
         """
         await self._attach(
             "cft_attach", edges=self._needed("edges", edges), parent=parent, child=child, tree=tree, label=label, sort=sort, ids=ids, language=language,
-            names=names
+            names=names, keep=keep
         )
 
     async def attach_labels(

@@ -396,6 +396,7 @@ class Statistics:
     ref_recovery: int
     ref_xid_too_old: int
     ref_encoding: int
+    build_error: str | None
 
 
 @dataclass(frozen=True, slots=True)

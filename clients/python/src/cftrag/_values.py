@@ -166,23 +166,24 @@ NEEDED = frozenset(("entity", "entities", "ancestor", "ancestors", "a", "b", "do
 
 # The kinds of arguments, by name: of functions that ask, and of those that name tables and their columns (what is not here is a column).
 ASKING: Kinds = {
-    **dict.fromkeys(("question", "mention", "text", "summary", "mode", "match", "expand", "direction"), TEXT),
+    **dict.fromkeys(("question", "mention", "text", "summary", "mode", "match", "expand", "direction", "law"), TEXT),
     **dict.fromkeys(("template", "document_template", "format", "separator"), TEXT),
     **dict.fromkeys(("up", "down", "k", "chunks", "budget", "lines", "max_hops", "beam", "max_depth", "min_support", "coarse_k", "fine_k"), INTEGER),
     **dict.fromkeys(("threshold", "descend_threshold", "prune_factor", "local_share", "bridge_share", "global_share"), NUMBER),
     **dict.fromkeys(("overlapping", "narrow", "modifiers", "detail"), BOOLEAN),
-    **dict.fromkeys(("edges", "documents"), TABLE),
+    **dict.fromkeys(("edges", "documents", "grants"), TABLE),
     **dict.fromkeys(("summarizer", "embedder"), FUNCTION),
     **dict.fromkeys(("entity", "ancestor", "a", "b", "document"), ENTITY),
-    **dict.fromkeys(("entities", "ancestors", "trees", "within", "start", "sources", "inputs"), LIST),
+    **dict.fromkeys(("entities", "ancestors", "trees", "roles", "within", "start", "sources", "inputs"), LIST),
     "embedding": VECTOR,
     "filter": JSONB,
 }
 TABLES: Kinds = {
-    **dict.fromkeys(("edges", "labels", "aliases", "words", "phrases", "documents", "mapping", "embeddings", "summaries", "relation", "graph", "raw"), TABLE),
+    **dict.fromkeys(("edges", "labels", "aliases", "words", "phrases", "documents", "mapping", "embeddings", "summaries", "relation"), TABLE),
+    **dict.fromkeys(("graph", "raw", "grants"), TABLE),
     **dict.fromkeys(("language", "match"), TEXT),
     **dict.fromkeys(("names", "columns", "show"), LIST),
-    **dict.fromkeys(("ids", "link", "leaves"), BOOLEAN),
+    **dict.fromkeys(("ids", "link", "leaves", "keep"), BOOLEAN),
     "height": INTEGER,
 }
 
