@@ -532,11 +532,11 @@ pub fn no_grants(table: &str) -> ErrorReport {
         .set_hint("Attach it with cft_attach_grants, which takes its columns of entities and roles.")
 }
 
-/// Policies hide what a law needs.
-pub fn hidden_grants(table: &str, law: &str) -> ErrorReport {
+/// Policies hide what may refuse.
+pub fn hidden_grants(table: &str) -> ErrorReport {
     report(
         Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
-        format!("row-level security of table {table} hides what the law \"{law}\" needs"),
+        format!("row-level security of table {table} hides what cft_allowed needs"),
     )
     .set_detail("What is hidden cannot refuse, so that hiding it would give rights.")
     .set_hint("Ask in a function with SECURITY DEFINER, whose owner no policy binds.")

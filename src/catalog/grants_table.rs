@@ -62,12 +62,15 @@ impl GrantsTable {
         self.allow.as_ref().map_or_else(|| "true".to_string(), |allow| format!("r.{}", quote(allow)))
     }
 
-    /// 55000 if policies hide rows of the grants or of the edges from the caller: by a law that asks what refuses, that would give rights.
-    pub fn require_all_rows(&self, law: &str) -> Fallible<()> {
-        match [self.table.oid(), self.edges].into_iter().find(|table| has_policies(*table)) {
-            Some(table) => Err(error::hidden_grants(&display_name(table), law)),
-            None => Ok(()),
-        }
+    /// 55000 if policies hide rows of the grants or of the edges from the caller: by a law that asks which entries refuse, that would give rights.
+    pub fn require_all_rows(&self) -> Fallible<()> {
+        require_all_rows(self.edges)?;
+        require_all_rows(self.table.oid())
+    }
+
+    /// 55000 if policies hide rows of the grants from the caller, of which some may refuse: that would give rights by any law.
+    pub fn require_refusals(&self) -> Fallible<()> {
+        if self.allow.is_some() { require_all_rows(self.table.oid()) } else { Ok(()) }
     }
 
     /// About how many rows the table has: -1 if that is not known.
@@ -85,6 +88,10 @@ impl GrantsTable {
         };
         Key { sql: format!("r.{}", quote(column)), of }
     }
+}
+
+fn require_all_rows(table: pg_sys::Oid) -> Fallible<()> {
+    if has_policies(table) { Err(error::hidden_grants(&display_name(table))) } else { Ok(()) }
 }
 
 impl Key {

@@ -65,14 +65,6 @@ impl Law {
             _ => return None,
         })
     }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Union => "union",
-            Self::Intersection => "intersection",
-            Self::Nearest => "nearest",
-        }
-    }
 }
 
 /// What is asked: by which grants, in which trees, and whose roles.
@@ -114,7 +106,7 @@ impl Rights {
     /// Whether an entity is allowed. 53400, 53200; the errors of a SELECT of the grants and of the edges.
     pub fn judge(&mut self, asked: Asked<'_>, name: &[u8]) -> Fallible<bool> {
         if self.law != Law::Union {
-            asked.grants.require_all_rows(self.law.name())?;
+            asked.grants.require_all_rows()?;
         }
         self.walks += 1;
         if self.law != Law::Intersection && self.walks > WALKS {
@@ -188,6 +180,7 @@ impl Entries {
 
     /// Reads the entries of which a condition holds; `values` are its parameters, from the second on.
     fn read_where(&mut self, grants: &GrantsTable, roles: &[&[u8]], which: &str, values: &[Value]) -> Fallible<()> {
+        grants.require_refusals()?;
         let role = grants.role();
         // A row that does not say whether it allows decides nothing for its role.
         let sql = format!(

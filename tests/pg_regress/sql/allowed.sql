@@ -138,6 +138,32 @@ SELECT cft_allowed(40, 'members', 'intersection', '{7}');
 RESET ROLE;
 DROP POLICY own ON members;
 ALTER TABLE members DISABLE ROW LEVEL SECURITY;
+-- By union what is hidden can refuse only if grants can; hidden edges take rights only.
+CREATE TABLE both_ways (entity int, role text, can boolean);
+SELECT cft_attach_grants('both_ways', allow => 'can', edges => 'folders');
+INSERT INTO both_ways VALUES (4, 'staff', true), (4, 'guests', false);
+CREATE INDEX ON both_ways (role);
+GRANT SELECT ON both_ways TO regress_allowed;
+SELECT cft_allowed(4, 'both_ways', roles => '{staff}') AS staff, cft_allowed(4, 'both_ways', roles => '{staff,guests}') AS guest;
+ALTER TABLE both_ways ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON both_ways USING (role = 'staff');
+ALTER POLICY by_folder ON docs USING (true);
+SET ROLE regress_allowed;
+SELECT cft_allowed(4, 'both_ways', roles => '{staff,guests}');
+SET enable_seqscan = off;
+SELECT count(*) FROM docs WHERE cft_allowed(folder_id, 'both_ways', roles => '{staff,guests}');
+RESET enable_seqscan;
+RESET ROLE;
+DROP TABLE both_ways;
+ALTER TABLE folders ENABLE ROW LEVEL SECURITY;
+CREATE POLICY few ON folders USING (id <> 13);
+SET ROLE regress_allowed;
+SELECT cft_allowed(41, 'members', roles => '{8}') AS hidden;
+SELECT cft_allowed(41, 'members', 'nearest', '{8}');
+RESET ROLE;
+SELECT cft_allowed(41, 'members', roles => '{8}') AS all_rows;
+DROP POLICY few ON folders;
+ALTER TABLE folders DISABLE ROW LEVEL SECURITY;
 -- An array of what a role may see, by a function that has the rights for it: found once in a statement, and by an index.
 CREATE FUNCTION seen() RETURNS int[] STABLE LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS
     $$ SELECT array_agg(f.id) FROM public.folders AS f WHERE public.cft_allowed(f.id, 'public.members', 'nearest', string_to_array(current_setting('app.roles', true), ',')) $$;
