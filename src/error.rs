@@ -781,12 +781,6 @@ pub fn too_long(bytes: usize) -> ErrorReport {
         .set_hint("Ask for fewer entities or levels at once.")
 }
 
-pub fn too_long_for_jsonb(bytes: usize) -> ErrorReport {
-    report(Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED, "the answer is longer than a jsonb can be".into())
-        .set_detail(format!("It has more than {bytes} bytes."))
-        .set_hint("Ask for fewer entities or levels at once.")
-}
-
 pub fn no_memory_to_work(bytes: usize) -> ErrorReport {
     report(Code::ERRCODE_OUT_OF_MEMORY, "out of memory".into())
         .set_detail(format!("The call needs about {} kB, which the system does not have.", bytes / 1024))

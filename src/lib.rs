@@ -98,5 +98,4 @@ extern "C-unwind" fn _PG_init() {
     capture::dropped::register();
     pg::lock_owner::register();
     scan::register();
-    pg::open_relations::register();
 }

@@ -20,13 +20,13 @@ COMMENT ON FUNCTION cft_context_parts(text[], integer, integer, regclass, text[]
 'the sentences of cft_context_text, one for each entity, tree and relation';
 
 CREATE FUNCTION cft_context_json(entity text, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
-RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE COST 20 SUPPORT cftrag_internal.cft_context_support
+RETURNS json LANGUAGE c STABLE PARALLEL SAFE COST 20 SUPPORT cftrag_internal.cft_context_support
 AS 'MODULE_PATHNAME', 'cft_context_json_one_wrapper';
 COMMENT ON FUNCTION cft_context_json(text, integer, integer, regclass, text[]) IS
 'the hierarchy around an entity: {entity, label, trees: [{tree, ancestors: [{entity, label, depth, via}], descendants}]}; NULL if it has no relatives';
 
 CREATE FUNCTION cft_context_json(entities text[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
-RETURNS jsonb LANGUAGE c STABLE PARALLEL SAFE COST 200 SUPPORT cftrag_internal.cft_context_support
+RETURNS json LANGUAGE c STABLE PARALLEL SAFE COST 200 SUPPORT cftrag_internal.cft_context_support
 AS 'MODULE_PATHNAME', 'cft_context_json_many_wrapper';
 COMMENT ON FUNCTION cft_context_json(text[], integer, integer, regclass, text[]) IS
 'an array of what cft_context_json gives for each entity that has relatives';
@@ -60,22 +60,22 @@ BEGIN ATOMIC SELECT cft_context_text($1::text[], $2, $3, $4, $5, $6); END;
 COMMENT ON FUNCTION cft_context_text(uuid[], integer, integer, regclass, text[], text) IS 'cft_context_text for an array of uuids';
 
 CREATE FUNCTION cft_context_json(id bigint, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
-RETURNS jsonb LANGUAGE sql STABLE PARALLEL SAFE COST 20
+RETURNS json LANGUAGE sql STABLE PARALLEL SAFE COST 20
 BEGIN ATOMIC SELECT cft_context_json($1::text, $2, $3, $4, $5); END;
 COMMENT ON FUNCTION cft_context_json(bigint, integer, integer, regclass, text[]) IS 'cft_context_json for an integer id';
 
 CREATE FUNCTION cft_context_json(uuid uuid, up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
-RETURNS jsonb LANGUAGE sql STABLE PARALLEL SAFE COST 20
+RETURNS json LANGUAGE sql STABLE PARALLEL SAFE COST 20
 BEGIN ATOMIC SELECT cft_context_json($1::text, $2, $3, $4, $5); END;
 COMMENT ON FUNCTION cft_context_json(uuid, integer, integer, regclass, text[]) IS 'cft_context_json for a uuid';
 
 CREATE FUNCTION cft_context_json(ids bigint[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
-RETURNS jsonb LANGUAGE sql STABLE PARALLEL SAFE COST 200
+RETURNS json LANGUAGE sql STABLE PARALLEL SAFE COST 200
 BEGIN ATOMIC SELECT cft_context_json($1::text[], $2, $3, $4, $5); END;
 COMMENT ON FUNCTION cft_context_json(bigint[], integer, integer, regclass, text[]) IS 'cft_context_json for an array of integer ids';
 
 CREATE FUNCTION cft_context_json(uuids uuid[], up integer DEFAULT 3, down integer DEFAULT 1, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
-RETURNS jsonb LANGUAGE sql STABLE PARALLEL SAFE COST 200
+RETURNS json LANGUAGE sql STABLE PARALLEL SAFE COST 200
 BEGIN ATOMIC SELECT cft_context_json($1::text[], $2, $3, $4, $5); END;
 COMMENT ON FUNCTION cft_context_json(uuid[], integer, integer, regclass, text[]) IS 'cft_context_json for an array of uuids';
 

@@ -1,36 +1,32 @@
 //! The hierarchy as JSON: cft_context_json.
 //!
-//! {"entity": ..., "trees": [{"tree": ..., "ancestors": [{"entity": ..., "depth": ..., "via": ...}], "descendants": [...]}]}, one object per entity,
-//! in the order of cft_context; after each "entity" its "label", if it has one. serde writes the jsonb from the rows (call/jsonb.rs): the fields
-//! below are in jsonb's order. Names become strings unchanged, as in to_jsonb.
+//! {"entity": ..., "label": ..., "trees": [{"tree": ..., "ancestors": [{"entity": ..., "label": ..., "depth": ..., "via": ...}], "descendants": [...]}]},
+//! one object per entity, in the order of cft_context; without "label" what has none. Written row by row, as jsonb prints it.
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
+use crate::call::fmgr;
 use crate::call::fmgr::Call;
-use crate::call::jsonb::Jsonb;
-use crate::call::work_memory::Room;
+use crate::call::work_memory::Bytes;
 use crate::error::Fallible;
-use crate::pg::interrupt::check_interrupts;
+use crate::pg::interrupt::look_up;
 use crate::serve::answer;
 use crate::serve::sink::{Relatives, Sink};
-use cftrag_core::Interruptible;
 use pgrx::Internal;
 use pgrx::prelude::*;
-use serde::ser::SerializeSeq;
-use serde::{Serialize, Serializer};
-use std::ops::Range;
+use std::cell::Cell;
 
-/// `cft_context_json(entity text, up int, down int, edges regclass, trees text[]) -> jsonb`: NULL for an entity without relatives.
+/// `cft_context_json(entity text, up int, down int, edges regclass, trees text[]) -> json`: NULL for an entity without relatives.
 ///
-/// Errors: those of cft_context; 53400, 53200 (memory), 54000 (more than a jsonb can hold).
+/// Errors: those of cft_context; 53400, 53200 (memory), 54000 (more than a value can hold).
 #[pg_extern(sql = false)]
 fn cft_context_json_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let Some(name) = call.text(0) else { return Ok(Internal::from(None)) };
-    let mut out = Jsonb::default();
-    objects(&call, &[name], |entity| out.write(entity))?;
-    Ok(Internal::from(out.value()))
+    let mut out = Json::default();
+    answer::answer(&call, &[name], &mut Sink::View(&mut |rows| out.add(rows)))?;
+    fmgr::text_of(&out.text.0).map(Internal::from)
 }
 
 /// `cft_context_json(entities text[], ...)`: an array with one element for each entity that has relatives.
@@ -39,135 +35,97 @@ fn cft_context_json_many(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal>
     // SAFETY: our own fcinfo.
     let call = unsafe { Call::new(fcinfo) };
     let Some(names) = call.names(0)? else { return Ok(Internal::from(None)) };
-    let mut out = Jsonb::default();
-    let mut list = out.begin(names.len())?;
-    objects(&call, &names, |entity| out.add(&mut list, entity))?;
-    out.end(list);
-    Ok(Internal::from(out.value()))
+    let mut out = Json::default();
+    out.put("[")?;
+    answer::answer(&call, &names, &mut Sink::View(&mut |rows| out.add(rows)))?;
+    out.put("]")?;
+    fmgr::text_of(&out.text.0).map(Internal::from)
 }
 
-/// Passes on each entity with relatives of a call (entity or entities, up, down, edges, trees).
-fn objects(call: &Call, names: &[&[u8]], mut each: impl FnMut(&Entity<'_>) -> Fallible<()>) -> Fallible<()> {
-    let mut view = |rows: &dyn Relatives| {
-        let mut from = 0;
-        while from < rows.count() {
-            let trees = Trees::from(rows, from)?;
-            let first = rows.row(from);
-            from = trees.cuts.last().map_or(rows.count(), |cut| cut.end);
-            each(&Entity { label: first.entity_label.map(Name), trees, entity: Name(first.entity) })?;
+/// A JSON text under construction.
+#[derive(Default)]
+struct Json {
+    text: Bytes,
+    /// An object stands before.
+    is_behind: bool,
+    looked: Cell<usize>,
+}
+
+impl Json {
+    /// Adds an object for each entity of these rows, which are all that it has. 53400, 53200 (memory).
+    fn add(&mut self, rows: &dyn Relatives) -> Fallible<()> {
+        for n in 0..rows.count() {
+            let row = rows.row(n);
+            let before = n.checked_sub(1).map(|before| rows.row(before)).filter(|before| before.entity == row.entity);
+            let is_in_tree = before.is_some_and(|before| before.tree == row.tree);
+            if before.is_none() {
+                self.put(if self.is_behind { ", {" } else { "{" })?;
+                self.is_behind = true;
+                self.names(row.entity, row.entity_label)?;
+                self.put(", \"trees\": [")?;
+            }
+            if !is_in_tree {
+                self.put(if before.is_some() { ", {\"tree\": " } else { "{\"tree\": " })?;
+                match row.tree {
+                    Some(tree) => self.string(tree)?,
+                    None => self.put("null")?,
+                }
+                self.put(", \"ancestors\": [")?;
+            }
+            let is_side_of_before = before.is_some_and(|before| is_in_tree && before.ancestor == row.ancestor);
+            if !row.ancestor && !is_side_of_before {
+                self.put("], \"descendants\": [")?;
+            }
+            self.put(if is_side_of_before { ", {" } else { "{" })?;
+            self.names(row.name, row.label)?;
+            self.put(", \"depth\": ")?;
+            self.put(&row.depth.to_string())?;
+            self.put(", \"via\": ")?;
+            self.string(row.via)?;
+            self.put("}")?;
+            let after = Some(n + 1).filter(|n| *n < rows.count()).map(|n| rows.row(n));
+            let after = after.filter(|after| after.entity == row.entity);
+            if after.is_none_or(|after| after.tree != row.tree) {
+                self.put(if row.ancestor { "], \"descendants\": []}" } else { "]}" })?;
+            }
+            if after.is_none() {
+                self.put("]}")?;
+            }
         }
         Ok(())
-    };
-    answer::answer(call, names, &mut Sink::View(&mut view))
-}
+    }
 
-#[derive(Serialize)]
-struct Entity<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    label: Option<Name<'a>>,
-    trees: Trees<'a>,
-    entity: Name<'a>,
-}
+    fn names(&mut self, entity: &[u8], label: Option<&[u8]>) -> Fallible<()> {
+        self.put("\"entity\": ")?;
+        self.string(entity)?;
+        let Some(label) = label else { return Ok(()) };
+        self.put(", \"label\": ")?;
+        self.string(label)
+    }
 
-/// The rows of an entity.
-struct Trees<'a> {
-    rows: &'a dyn Relatives,
-    from: usize,
-    cuts: Vec<Cut>,
-}
-
-/// Where the ancestors of a tree end, which come first, and where all its rows end.
-#[derive(Clone, Copy)]
-struct Cut {
-    ancestors: usize,
-    end: usize,
-}
-
-impl<'a> Trees<'a> {
-    /// The rows of the entity whose first row is `from`. 53400, 53200 (memory).
-    fn from(rows: &'a dyn Relatives, from: usize) -> Fallible<Self> {
-        let first = rows.row(from);
-        let (mut cuts, mut room): (Vec<Cut>, _) = (Vec::new(), Room::new());
-        let (mut tree, mut check_interrupts) = (None, check_interrupts);
-        let mut work = Interruptible::new(&mut check_interrupts);
-        for n in from..rows.count() {
-            work.step();
-            let row = rows.row(n);
-            if row.entity != first.entity {
-                break;
-            }
-            if tree != Some(row.tree) {
-                tree = Some(row.tree);
-                // Twice, because a list that grows is copied.
-                room.take(2 * size_of::<Cut>())?;
-                cuts.push(Cut { ancestors: n, end: n });
-            }
-            if let Some(cut) = cuts.last_mut() {
-                cut.end = n + 1;
-                cut.ancestors += usize::from(row.ancestor);
+    /// A name in the database's encoding, whose ASCII characters are single bytes.
+    fn string(&mut self, name: &[u8]) -> Fallible<()> {
+        look_up(&self.looked, name.len());
+        self.put("\"")?;
+        let mut from = 0;
+        for (at, byte) in name.iter().enumerate() {
+            if let Some(escaped) = cftrag_methods::json_escape(*byte) {
+                self.bytes(&name[from..at])?;
+                self.put(&escaped)?;
+                from = at + 1;
             }
         }
-        Ok(Self { rows, from, cuts })
+        self.bytes(&name[from..])?;
+        self.put("\"")
     }
-}
 
-#[derive(Serialize)]
-struct Tree<'a> {
-    tree: Option<Name<'a>>,
-    ancestors: Side<'a>,
-    descendants: Side<'a>,
-}
-
-/// The ancestors or the descendants of an entity in a tree.
-struct Side<'a> {
-    rows: &'a dyn Relatives,
-    range: Range<usize>,
-}
-
-#[derive(Serialize)]
-struct Node<'a> {
-    via: Name<'a>,
-    depth: i32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    label: Option<Name<'a>>,
-    entity: Name<'a>,
-}
-
-/// A name in the database's encoding.
-struct Name<'a>(&'a [u8]);
-
-impl Serialize for Trees<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Self { rows, mut from, ref cuts } = *self;
-        let mut list = serializer.serialize_seq(Some(cuts.len()))?;
-        for &Cut { ancestors, end } in cuts {
-            let side = |range| Side { rows, range };
-            let tree = rows.row(from).tree.map(Name);
-            list.serialize_element(&Tree {
-                tree,
-                ancestors: side(from..ancestors),
-                descendants: side(ancestors..end),
-            })?;
-            from = end;
-        }
-        list.end()
+    fn bytes(&mut self, bytes: &[u8]) -> Fallible<()> {
+        self.text.room(bytes.len())?;
+        self.text.0.extend_from_slice(bytes);
+        Ok(())
     }
-}
 
-impl Serialize for Side<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut list = serializer.serialize_seq(Some(self.range.len()))?;
-        for n in self.range.clone() {
-            let row = self.rows.row(n);
-            let label = row.label.map(Name);
-            list.serialize_element(&Node { via: Name(row.via), depth: row.depth, label, entity: Name(row.name) })?;
-        }
-        list.end()
-    }
-}
-
-impl Serialize for Name<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_bytes(self.0)
+    fn put(&mut self, text: &str) -> Fallible<()> {
+        self.bytes(text.as_bytes())
     }
 }

@@ -7,7 +7,6 @@ pub mod array;
 pub mod entity_value;
 pub mod fmgr;
 pub mod format;
-pub mod jsonb;
 pub mod site;
 pub mod tuple;
 pub mod utf8;

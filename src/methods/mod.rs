@@ -9,7 +9,6 @@ pub mod below;
 pub mod big_map;
 pub mod breadth_first;
 pub mod bridge;
-pub mod cycle_search;
 pub mod descendants;
 pub mod document_order;
 pub mod expansion;

@@ -7,7 +7,7 @@
 //! - It first takes a lock, one per trigger, until the transaction ends. A second session waits for the first to end.
 //! - It searches with a snapshot taken after that, even in REPEATABLE READ and SERIALIZABLE, whose own snapshot would
 //!   not show what was committed meanwhile. So of two halves the second is rejected, whatever the isolation level.
-//! - It searches with the rights of the table's owner, past row-level security: rows that the writer may not see can
+//! - It searches by a statement (sql/cycle.sql) with the rights of the table's owner, past row-level security: rows that the writer may not see can
 //!   close a cycle, too. The error shows the path only to callers who may read the table.
 //!
 //! It does not see rows written while the trigger did not exist or was disabled, or while session_replication_role was
@@ -25,15 +25,11 @@ use crate::catalog::trust::NOFORCE_RLS;
 use crate::catalog::{column_rules, column_value, name, registration, trust};
 use crate::error;
 use crate::error::Fallible;
-use crate::methods::cycle_search;
-use crate::methods::cycle_search::{Below, Verdict};
-use crate::methods::walker::ALL;
 use crate::pg::{encoding, error_context, lock_owner};
-use crate::serve::asked::Reach;
-use crate::serve::reference::Source;
-use crate::serve::sink::{Relative, Sink};
+use crate::serve::reference::{Edge, Source};
 use crate::serve::{conditions, reference};
 use pgrx::prelude::*;
+use std::collections::HashMap;
 use std::ffi::CStr;
 
 /// TRIGGER_EVENT_OPMASK, TRIGGER_EVENT_ROW and TRIGGER_EVENT_TIMINGMASK (commands/trigger.h); in the last, AFTER is 0.
@@ -50,12 +46,11 @@ const AFTER_ROW: u32 = 4;
 /// A longer cycle is shown with some entities left out.
 const MOST_NAMED: usize = 40;
 
-/// An edge's tree, parent and child.
-type Edge = [Option<Vec<u8>>; 3];
+/// A row's tree, parent and child.
+type Names = [Option<Vec<u8>>; 3];
 
 /// A trigger AFTER INSERT OR UPDATE FOR EACH ROW, deferrable or not, without arguments, on an attached table. Checks
-/// the columns of cft_attach. Errors: 23514 (the row closes a cycle), 53400 (the search needs more than
-/// cftrag.work_memory), 39P01 (a trigger of another kind), 42P01 (not attached), 42703, 42804, 42809 (the table has
+/// the columns of cft_attach. Errors: 23514 (the row closes a cycle), 39P01 (a trigger of another kind), 42P01 (not attached), 42703, 42804, 42809 (the table has
 /// changed since).
 #[pg_extern(sql = false)]
 fn cft_reject_cycles(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
@@ -90,10 +85,11 @@ fn cft_reject_cycles(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
     let of = Source { table: &table, names: &names, columns: &columns };
     // SAFETY: tuples of the trigger's relation.
     let (edge, before) = unsafe { (edge(data, &columns, new), old.map(|old| self::edge(data, &columns, old))) };
-    let [_, Some(parent), Some(child)] = &edge else { return Ok(()) };
     if before.as_ref() == Some(&edge) {
         return Ok(());
     }
+    let [tree, Some(parent), Some(child)] = &edge else { return Ok(()) };
+    let edge = Edge { parent, child, tree: tree.as_deref() };
     // SAFETY: the trigger is open. The transaction holds the lock: a cursor's lock could be released while the row
     // stays.
     lock_owner::to_the_end(|| unsafe {
@@ -104,31 +100,14 @@ fn cft_reject_cycles(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         });
     });
     let found = under_snapshot_of_now(|| {
-        let tree = edge[0].as_deref();
-        // SAFETY: checked columns; the snapshot of now is active.
-        match error_context::with_error_context(None, || unsafe {
-            cycle_search::closes(&table, &columns, tree, parent, child)
-        }) {
-            Err(error) => Err(error),
-            Ok(Verdict::No) => Ok(None),
-            Ok(Verdict::Yes(way)) => Ok(Some(tells(&table, &columns).then_some(way))),
-            Ok(Verdict::Unknown) => {
-                let closes = trust::as_owner(&table, NOFORCE_RLS, || reference::closes_cycle(of, parent, child, tree));
-                // Walk as the caller: cft_context shares these plans, and must not use plans made as the owner, whom
-                // the table's policies do not bind. If the answer is too large, the error shows no path.
-                let way = || walk(of, &edge).unwrap_or_default();
-                Ok(closes.then(|| tells(&table, &columns).then(way)))
-            }
-        }
+        trust::as_owner(&table, NOFORCE_RLS, || {
+            reference::closes_cycle(of, edge).then(|| reference::cycle_path(of, edge))
+        })
     });
-    match found? {
-        None => Ok(()),
-        Some(told) => {
-            let path = told.and_then(|way| path(&way, parent, child));
-            say_which(data);
-            Err(error::closes_cycle(&table.name(), &trigger, path.as_deref()))
-        }
-    }
+    let Some(above) = found else { return Ok(()) };
+    let shown = if tells(&table, &columns) { path(&above, edge) } else { None };
+    say_which(data);
+    Err(error::closes_cycle(&table.name(), &trigger, shown.as_deref()))
 }
 
 /// Makes the next error carry table and trigger in fields of their own, as errors of PostgreSQL's constraints do: while
@@ -157,7 +136,7 @@ fn say_which(data: &pg_sys::TriggerData) {
 
 /// # Safety
 /// `tuple` is a row of the trigger's relation, whose columns hold names.
-pub unsafe fn edge(data: &pg_sys::TriggerData, columns: &Columns, tuple: pg_sys::HeapTuple) -> Edge {
+unsafe fn edge(data: &pg_sys::TriggerData, columns: &Columns, tuple: pg_sys::HeapTuple) -> Names {
     [columns.tree, columns.parent, columns.child].map(|column: Column| {
         if column.number == 0 {
             return None;
@@ -173,7 +152,7 @@ pub unsafe fn edge(data: &pg_sys::TriggerData, columns: &Columns, tuple: pg_sys:
 }
 
 /// Whether the caller may learn what is in the table.
-pub fn tells(table: &EdgesTable, columns: &Columns) -> bool {
+fn tells(table: &EdgesTable, columns: &Columns) -> bool {
     // SAFETY: an open table.
     unsafe { conditions::readable(table, columns).is_ok() }
 }
@@ -191,30 +170,24 @@ fn under_snapshot_of_now<T>(run: impl FnOnce() -> T) -> T {
     result
 }
 
-/// What leads to each entity above the edge's parent, found by the reference query.
-pub fn walk(of: Source<'_>, edge: &Edge) -> Fallible<Below> {
-    let ([tree, Some(parent), _], mut below) = (edge, Below::new()) else { return Ok(Below::new()) };
-    let mut take = |rows: &[Relative<'_>]| {
-        let of = rows.iter().filter(|row| row.tree == tree.as_deref());
-        below.extend(of.map(|row| (row.name.to_vec(), row.via.to_vec())));
-        Ok(())
-    };
-    reference::answer(
-        of,
-        &[parent.as_slice()],
-        Reach::levels(ALL, 0),
-        &mut Sink::Nodes { take: &mut take, own: false },
-    )?;
-    Ok(below)
-}
-
-/// The cycle, from the edge's child down to itself, by a shortest way. None if it has more levels than a walk takes.
-fn path(below: &Below, parent: &[u8], child: &[u8]) -> Option<String> {
-    let mut path: Vec<&[u8]> = vec![child];
-    while path[path.len() - 1] != parent {
-        path.push(below.get(path[path.len() - 1])?);
+/// The cycle, from the edge's child down to itself, by a shortest way; among these the one with the smallest names by bytes, from the parent up. None if
+/// the search gave up before it met the child.
+fn path(above: &[[Option<Vec<u8>>; 2]], edge: Edge<'_>) -> Option<String> {
+    // The level of each entity, and the one below it.
+    let mut met: HashMap<&[u8], (usize, &[u8])> = HashMap::from([(edge.parent, (0, edge.parent))]);
+    for row in above {
+        let [Some(entity), Some(below)] = row else { continue };
+        let level = met.get(below.as_slice())?.0 + 1;
+        let found = met.entry(entity).or_insert((level, below));
+        if found.0 == level && below.as_slice() < found.1 {
+            found.1 = below;
+        }
     }
-    path.push(child);
+    let mut path: Vec<&[u8]> = vec![edge.child];
+    while path[path.len() - 1] != edge.parent {
+        path.push(met.get(path[path.len() - 1])?.1);
+    }
+    path.push(edge.child);
     let shown = |names: &[&[u8]]| names.iter().map(|name| encoding::decode(name)).collect::<Vec<_>>().join(" > ");
     Some(match path.len() {
         ..=MOST_NAMED => shown(&path),

@@ -265,26 +265,16 @@ pub mod plain {
         pub fn internalerrquery(query: *const std::ffi::c_char) -> std::ffi::c_int;
         pub fn set_errcontext_domain(domain: *const std::ffi::c_char) -> std::ffi::c_int;
 
-        pub fn standard_ExecutorStart(query: *mut pg_sys::QueryDesc, flags: std::ffi::c_int);
-        pub fn standard_ExecutorEnd(query: *mut pg_sys::QueryDesc);
         pub fn MemoryContextAllocExtended(
             context: pg_sys::MemoryContext,
             size: pg_sys::Size,
             flags: std::ffi::c_int,
         ) -> *mut std::ffi::c_void;
         pub fn pfree(pointer: *mut std::ffi::c_void);
-        pub fn MemoryContextAllocZero(context: pg_sys::MemoryContext, size: pg_sys::Size) -> *mut std::ffi::c_void;
         pub fn MemoryContextRegisterResetCallback(
             context: pg_sys::MemoryContext,
             callback: *mut pg_sys::MemoryContextCallback,
         );
-        #[cfg_attr(feature = "pg15", link_name = "planstate_tree_walker")]
-        pub fn planstate_tree_walker_impl(
-            plan: *mut pg_sys::PlanState,
-            walker: super::PlanWalker,
-            context: *mut std::ffi::c_void,
-        ) -> bool;
-
         pub fn HeapTupleSatisfiesVisibility(
             tuple: pg_sys::HeapTuple,
             snapshot: pg_sys::Snapshot,
@@ -302,8 +292,6 @@ pub mod plain {
 }
 
 type NodeWalker = Option<unsafe extern "C-unwind" fn(*mut pg_sys::Node, *mut std::ffi::c_void) -> bool>;
-
-type PlanWalker = Option<unsafe extern "C-unwind" fn(*mut pg_sys::PlanState, *mut std::ffi::c_void) -> bool>;
 
 /// Functions that the server exports and pgrx does not bind (catalog/pg_inherits.h, executor/nodeSubplan.h; of nodes/nodeFuncs.h all but 15's).
 #[allow(non_snake_case, reason = "the server's names")]
@@ -327,12 +315,6 @@ pub mod unbound {
         unsafe fn expression_tree_walker_impl(
             node: *mut pg_sys::Node,
             walker: super::NodeWalker,
-            context: *mut std::ffi::c_void,
-        ) -> bool;
-        #[cfg_attr(feature = "pg15", link_name = "planstate_tree_walker")]
-        unsafe fn planstate_tree_walker_impl(
-            plan: *mut pg_sys::PlanState,
-            walker: super::PlanWalker,
             context: *mut std::ffi::c_void,
         ) -> bool;
         #[cfg(any(feature = "pg15", feature = "pg16"))]

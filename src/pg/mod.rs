@@ -17,7 +17,6 @@ pub mod latch;
 pub mod lock_holders;
 pub mod lock_owner;
 pub mod lwlock;
-pub mod open_relations;
 pub mod pages;
 pub mod shm;
 pub mod snapshot;

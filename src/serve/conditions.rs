@@ -20,7 +20,7 @@ use crate::image::{chunks, control};
 use crate::pg::compat::plain;
 use crate::pg::invalidation::Cached;
 use crate::pg::snapshot::SnapshotView;
-use crate::pg::{compat, invalidation, open_relations};
+use crate::pg::{compat, invalidation};
 use cftrag_core::Image;
 use pgrx::{check_for_interrupts, pg_sys};
 use std::ptr::null_mut;
@@ -104,9 +104,11 @@ pub fn matches(header: &Header, image: Image<'_>, key: &Key, seen: &SnapshotView
 /// Whether an unfinished statement of this session may be writing to the table, so that the page may show rows that our trigger has
 /// not seen.
 ///
-/// A statement that writes has an xid and holds RowExclusiveLock until the (sub)transaction ends. Until the statement ends it has the table open
-/// (pg/open_relations.rs); or, if it ran on behalf of a foreign key, its trigger events wait for the end of the statement around it. The queue
-/// of events can be long, so we search it last.
+/// A row is on the page before its AFTER trigger's event is queued; what PostgreSQL evaluates in between (index expressions, constraints, WHEN clauses, ...)
+/// sees a row that our trigger knows nothing of. A statement that writes has an xid and holds RowExclusiveLock until the (sub)transaction ends. Until
+/// the statement ends it has the table open, as PostgreSQL asks before it alters a table (CheckTableNotInUse); or, if it ran on behalf of a foreign
+/// key, its trigger events wait for the end of the statement around it. Who only reads has the table open as well: such an answer is slower, not
+/// wrong. The queue of events can be long, so we search it last.
 ///
 /// # Safety
 /// An open table.
@@ -115,7 +117,7 @@ unsafe fn being_written(table: &EdgesTable) -> bool {
     unsafe {
         plain::GetTopTransactionIdIfAny() != pg_sys::InvalidTransactionId
             && pg_sys::CheckRelationLockedByMe(table.rel(), pg_sys::RowExclusiveLock as pg_sys::LOCKMODE, true)
-            && (open_relations::is_open_for_writing(table.rel()) || pg_sys::AfterTriggerPendingOnRel(table.oid()))
+            && ((*table.rel()).rd_refcnt > 1 || pg_sys::AfterTriggerPendingOnRel(table.oid()))
     }
 }
 

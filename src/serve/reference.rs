@@ -42,6 +42,7 @@ const LABELS: &str = include_str!("../../sql/labels.sql");
 const POSITIONS: &str = include_str!("../../sql/positions.sql");
 const BELOW: &str = include_str!("../../sql/below.sql");
 const CYCLE: &str = include_str!("../../sql/cycle.sql");
+const CYCLE_PATH: &str = include_str!("../../sql/cycle_path.sql");
 
 /// An open table and its columns.
 #[derive(Clone, Copy)]
@@ -439,8 +440,38 @@ fn for_trees(of: &AttachedTable) -> Planning {
     Planning::Generic(of.table.size_class())
 }
 
+/// An edge of a table: its parent, child and tree.
+#[derive(Clone, Copy)]
+pub struct Edge<'a> {
+    pub parent: &'a [u8],
+    pub child: &'a [u8],
+    pub tree: Option<&'a [u8]>,
+}
+
 /// Whether an existing edge of the table closes a cycle (sql/cycle.sql), under the active snapshot.
-pub fn closes_cycle(of: Source<'_>, parent: &[u8], child: &[u8], tree: Option<&[u8]>) -> bool {
+pub fn closes_cycle(of: Source<'_>, edge: Edge<'_>) -> bool {
+    let mut rows = 0;
+    search_cycle(of, CYCLE, edge, |table| rows = table.numvals);
+    rows > 0
+}
+
+/// The entities above the edge's parent and the one below each, nearest first, until its child is met (sql/cycle_path.sql).
+pub fn cycle_path(of: Source<'_>, edge: Edge<'_>) -> Vec<[Option<Vec<u8>>; 2]> {
+    let mut above = Vec::new();
+    search_cycle(of, CYCLE_PATH, edge, |rows| {
+        // SAFETY: `numvals` rows of two texts, a hundred thousand at most.
+        above.extend((0..rows.numvals as usize).map(|n| unsafe {
+            [1, 2].map(|column| {
+                let mut null = false;
+                let value = pg_sys::SPI_getbinval(*rows.vals.add(n), rows.tupdesc, column, &mut null);
+                (!null).then(|| text_bytes(value).to_vec())
+            })
+        }));
+    });
+    above
+}
+
+fn search_cycle(of: Source<'_>, template: &str, edge: Edge<'_>, take: impl FnOnce(&pg_sys::SPITupleTable)) {
     let same_tree = of.names.tree.as_deref().map_or("true".to_string(), |name| {
         let column = text_of(of.table, name);
         format!(
@@ -448,14 +479,13 @@ pub fn closes_cycle(of: Source<'_>, parent: &[u8], child: &[u8], tree: Option<&[
         )
     });
     let mut filled = of.values(None);
-    filled.push(("{same_tree}", same_tree));
-    let sql = fill(&without_comments(CYCLE), &filled);
-    let values = [text_datum(parent), text_datum(child), text_datum(tree.unwrap_or_default())];
-    let mut nulls = [b' ', b' ', if tree.is_none() { b'n' } else { b' ' }];
-    let mut rows = 0;
+    let [is_child, is_next] = ["$2", "a.entity"].map(|name| of.is_child(name));
+    filled.extend([("{same_tree}", same_tree), ("{is_child}", is_child), ("{is_next}", is_next)]);
+    let sql = fill(&without_comments(template), &filled);
+    let values = [edge.parent, edge.child, edge.tree.unwrap_or_default()].map(text_datum);
+    let mut nulls = [b' ', b' ', if edge.tree.is_none() { b'n' } else { b' ' }];
     let statement = Statement::over(&sql, &[of.table]);
-    execute(&statement, [pg_sys::TEXTOID; 3], values, Some(&mut nulls), |table| rows = table.numvals);
-    rows > 0
+    execute(&statement, [pg_sys::TEXTOID; 3], values, Some(&mut nulls), take);
 }
 
 /// Which column of a table of labels comes first.

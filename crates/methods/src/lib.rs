@@ -9,6 +9,6 @@ pub mod retrieve;
 pub use extract::{Relation as Extracted, extract};
 pub use hierarchy::{
     Encoding, Format as PictureFormat, MAX_HEIGHT, Network, Node, PER_EDGE, PER_NODE, Picture,
-    build as build_hierarchy,
+    build as build_hierarchy, json_escape,
 };
 pub use relations::{Graph, KNOT, Verdict, filter as filter_relations};

@@ -74,7 +74,7 @@ SET cftrag.enable = off;
 SELECT encode(relative::bytea, 'escape') AS relative, encode(via::bytea, 'escape') AS via FROM cft_context(E'a\xff');
 RESET cftrag.enable;
 -- JSON has names as they are, as to_jsonb.
-SELECT encode(cft_context_json(E'a\xff')::text::bytea, 'escape') AS json, cft_context_json(E'a\xff') -> 'entity' = to_jsonb(E'a\xff'::text) AS same;
+SELECT encode(cft_context_json(E'a\xff')::text::bytea, 'escape') AS json, (cft_context_json(E'a\xff') ->> 'entity') = E'a\xff'::text AS same;
 BEGIN;
 DO $$ BEGIN EXECUTE format('INSERT INTO %I VALUES (%L, %L)', E'\xe4', E'\xc3\xa9', 'json'); END $$;
 SELECT encode(cft_context_json('json')::text::bytea, 'escape');

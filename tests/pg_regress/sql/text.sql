@@ -48,7 +48,7 @@ CREATE FUNCTION differences() RETURNS TABLE (name text, up int, down int) LANGUA
      WHERE cft_context_text(name, up, down, 'said') IS DISTINCT FROM (SELECT string_agg(text, E'\n') FROM plain_parts(ARRAY[name], up, down))
         OR (SELECT array_agg(p::text) FROM cft_context_parts(ARRAY[name], up, down, 'said') AS p)
            IS DISTINCT FROM (SELECT array_agg(p::text) FROM plain_parts(ARRAY[name], up, down) AS p)
-        OR cft_context_json(name, up, down, 'said') IS DISTINCT FROM plain_json(name, up, down) $$;
+        OR cft_context_json(name, up, down, 'said')::jsonb IS DISTINCT FROM plain_json(name, up, down) $$;
 SELECT * FROM differences();
 SELECT string_agg(text, E'\n') = cft_context_text(ARRAY(SELECT child FROM said ORDER BY child), 2, 2, 'said') AS same
   FROM plain_parts(ARRAY(SELECT child FROM said ORDER BY child), 2, 2);
@@ -119,16 +119,13 @@ RESET cftrag.work_memory;
 
 -- Errors and privileges are those of cft_context.
 SELECT cft_context_text('a', -1, edges => 'said');
--- The same bytes as jsonb_in makes of its text: lists of any length, keys, paddings.
+-- Lists of many lengths, in several trees.
 CREATE TABLE wide_said (tree text, parent text, child text);
 INSERT INTO wide_said SELECT nullif('t' || n % 3, 't0'), 'hub ' || k, repeat('é', n % 5) || n FROM generate_series(1, 40) AS k, generate_series(1, 2 * k) AS n;
 SELECT cft_attach('wide_said', tree => 'tree');
-SELECT count(*), count(*) FILTER (WHERE j = t AND pg_column_size(j) = pg_column_size(t)) AS same, sum(jsonb_array_length(j -> 'trees' -> 0 -> 'descendants')) AS first, min(t -> 'trees' -> 2 -> 'descendants' -> -1 ->> 'entity'),
-       count(*) FILTER (WHERE j -> 'trees' -> 2 -> 'descendants' -> -1 ->> 'entity' = t -> 'trees' -> 2 -> 'descendants' -> -1 ->> 'entity') AS found
-  FROM (SELECT j, j::text::jsonb AS t FROM generate_series(1, 40) AS k, cft_context_json('hub ' || k, edges => 'wide_said') AS j) AS z;
-SELECT jsonb_array_length(j), j = j::text::jsonb AND pg_column_size(j) = pg_column_size(j::text::jsonb) AS same, j -> 33 ->> 'entity' AS of_33
+SELECT json_array_length(j), j -> 33 ->> 'entity' AS of_33, json_array_length(j -> 33 -> 'trees' -> 2 -> 'descendants') AS long, j -> 33 -> 'trees' -> 2 -> 'descendants' -> -1 AS last
   FROM cft_context_json(ARRAY(SELECT unnest(ARRAY['nobody ' || k, 'hub ' || k]) FROM generate_series(1, 40) AS k), 1, 1, 'wide_said') AS j;
-SELECT jsonb_path_query_array(cft_context_json('hub 40', edges => 'wide_said'), '$.trees[*].descendants[*] ? (@.depth == 1 && @.entity == "é31").via');
+SELECT jsonb_path_query_array(cft_context_json('hub 40', edges => 'wide_said')::jsonb, '$.trees[*].descendants[*] ? (@.depth == 1 && @.entity == "é31").via');
 DROP TABLE wide_said;
 SELECT cft_context_json('a', 1, 1001, edges => 'said');
 SELECT cft_context_text('a', edges => 'said_again');

@@ -74,16 +74,20 @@ pub(super) fn of_mermaid(name: &[u8], before: &[u8], is_utf8: bool) -> Escaped {
 }
 
 pub(super) fn of_json(name: &[u8], _: &[u8], _: bool) -> Escaped {
-    let text = match name[0] {
+    json_escape(name[0]).map(|text| (1, text))
+}
+
+/// What stands for that byte in a JSON string; None if it stands for itself.
+pub fn json_escape(byte: u8) -> Option<String> {
+    Some(match byte {
         b'"' => "\\\"".to_owned(),
         b'\\' => "\\\\".to_owned(),
         b'\n' => "\\n".to_owned(),
         b'\t' => "\\t".to_owned(),
         b'\r' => "\\r".to_owned(),
-        byte @ 0..0x20 => format!("\\u{byte:04x}"),
+        0..0x20 => format!("\\u{byte:04x}"),
         _ => return None,
-    };
-    Some((1, text))
+    })
 }
 
 /// Mermaid has no quotes for keys: letters and digits are as they are, any other byte is `_` and its number.

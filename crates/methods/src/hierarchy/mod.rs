@@ -47,6 +47,7 @@ mod tree;
 
 pub use drawing::Format;
 pub use encoding::Encoding;
+pub use escape::json_escape;
 pub use network::Network;
 pub use picture::{Node, PER_EDGE, PER_NODE, Picture};
 
