@@ -37,10 +37,9 @@ struct Site {
 ///
 /// NULL entity: NULL; NULL roles: none. Errors: 22004 (grants, law), 22023 (law), 42P01 (no grants attached); those of cft_context; of a SELECT of the grants; 53400.
 #[pg_extern(sql = false)]
-fn cft_allowed(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<bool>> {
-    // SAFETY: our own fcinfo, its arguments and its place.
+fn cft_allowed(call: Call) -> Fallible<Option<bool>> {
+    // SAFETY: the call's arguments and place.
     unsafe {
-        let call = Call::new(fcinfo);
         let Some(entity) = call.arg(0) else { return Ok(None) };
         let site = site::kept(&call, || Site::of(&call))?;
         let name = site.of.name(entity);
@@ -59,9 +58,7 @@ fn cft_allowed(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<bool>> {
 
 /// `cft_granted(grants regclass, roles text[]) -> text[]`: the entities whose entries allow these roles. NULL roles: none. Errors: those of cft_allowed.
 #[pg_extern(sql = false)]
-fn cft_granted(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_granted(call: Call) -> Fallible<Internal> {
     let table = call.oid(0).ok_or_else(|| error::null_arguments("grants"))?;
     let grants = GrantsTable::open(table, Functions::beside(call.function()))?;
     // SAFETY: SQL declares the argument text[].
@@ -72,9 +69,7 @@ fn cft_granted(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
 
 /// `cft_edges_of(grants regclass) -> oid`: the edges table of a table of grants. Errors: those of cft_allowed.
 #[pg_extern(sql = false)]
-fn cft_edges_of(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<pg_sys::Oid> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_edges_of(call: Call) -> Fallible<pg_sys::Oid> {
     let table = call.oid(0).ok_or_else(|| error::null_arguments("grants"))?;
     GrantsTable::open(table, Functions::beside(call.function())).map(|grants| grants.edges)
 }

@@ -31,9 +31,7 @@ use std::sync::atomic::Ordering::Relaxed;
 /// virtual column, 42501 not the owner, 22023 an unknown language or other names without a label, 54011 too many of
 /// them. A NOTICE says that integer ids are not found in texts, or that a table of names keeps another language.
 #[pg_extern(sql = false)]
-fn cft_attach(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_attach(call: Call) -> Fallible<()> {
     let functions = Functions::beside(call.function());
     let table = open_owned(call.oid(0).ok_or_else(|| error::null_argument("edges"))?)?;
     let names = ColumnNames {
@@ -125,7 +123,7 @@ fn keep(table: pg_sys::Oid, keep: bool, functions: Functions) -> Fallible<()> {
 
 /// The trigger function that marks a table whose image is kept. Its triggers never fire. Errors: 39P01.
 #[pg_extern(sql = false)]
-fn cft_keep(_fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+fn cft_keep(_call: Call) -> Fallible<()> {
     Err(error::not_our_trigger("cft_keep"))
 }
 
@@ -144,9 +142,7 @@ fn notice_if_other(table: pg_sys::Oid, language: Language, functions: Functions)
 /// Idempotent; replaces its earlier registration for `edges`. Errors: those of cft_attach, for `aliases`; 55000 (it is attached as something else);
 /// 42P01 (edges is not attached), 22023 (it is the same table, or an unknown language); 42501 without TRIGGER on `edges`, because it changes what every user finds in a text.
 #[pg_extern(sql = false)]
-fn cft_attach_aliases(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_attach_aliases(call: Call) -> Fallible<()> {
     let table = open_owned(call.oid(0).ok_or_else(|| error::null_argument("aliases"))?)?;
     let alias = name(&call, 1).ok_or_else(|| error::null_argument("alias"))?;
     let entity = name(&call, 2).ok_or_else(|| error::null_argument("entity"))?;
@@ -158,9 +154,7 @@ fn cft_attach_aliases(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 /// Registers `labels` as what people call the entities of `edges`, in place of a column of labels in `edges` itself. Idempotent. Errors: those of
 /// cft_attach_aliases; 55000 also if `edges` has a column of labels, or another table of labels; 54011, 42804 as for cft_attach.
 #[pg_extern(sql = false)]
-fn cft_attach_labels(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_attach_labels(call: Call) -> Fallible<()> {
     let table = open_owned(call.oid(0).ok_or_else(|| error::null_argument("labels"))?)?;
     let entity = name(&call, 1).ok_or_else(|| error::null_argument("entity"))?;
     let label = name(&call, 2).ok_or_else(|| error::null_argument("label"))?;
@@ -273,22 +267,20 @@ fn language(call: &Call, n: usize) -> Fallible<Option<Language>> {
 
 /// The trigger function that marks a table of aliases. Its triggers never fire. Errors: 39P01.
 #[pg_extern(sql = false)]
-fn cft_alias_of(_fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+fn cft_alias_of(_call: Call) -> Fallible<()> {
     Err(error::not_our_trigger("cft_alias_of"))
 }
 
 /// The trigger function that marks a table of labels. Its triggers never fire. Errors: 39P01.
 #[pg_extern(sql = false)]
-fn cft_label_of(_fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+fn cft_label_of(_call: Call) -> Fallible<()> {
     Err(error::not_our_trigger("cft_label_of"))
 }
 
 /// `cft_detach_edges(relation regclass) -> boolean`: drops the triggers of edges, aliases or labels, and those on tables of others which say that they
 /// belong to this one and do not count; returns whether there were any. STRICT. Errors: 42P01 no such table, 42501 not the owner.
 #[pg_extern(sql = false)]
-fn cft_detach_edges(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<bool> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_detach_edges(call: Call) -> Fallible<bool> {
     let Some(oid) = call.oid(0) else { return Ok(false) };
     let functions = Functions::beside(call.function());
     let had = drop_triggers(oid, functions)?;

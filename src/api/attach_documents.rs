@@ -9,8 +9,8 @@ use crate::catalog::registration::Functions;
 use crate::error;
 use crate::error::Fallible;
 use crate::guc::Match;
-use crate::pg::compat::plain;
 use crate::pg::encoding;
+use crate::pg::snapshot;
 use crate::retrieve::attach;
 use crate::retrieve::attach::{NewDocuments, NewMapping};
 use crate::retrieve::links::NewLinks;
@@ -29,9 +29,7 @@ const MOST_COLUMNS: usize = pg_sys::MaxHeapAttributeNumber as usize + 1;
 /// mapping), 42809 (no table), 42703 (no such column), 42804 (a column's type), 42883 (documents and mapping cannot be compared). A NOTICE says that no
 /// index serves searches of many documents.
 #[pg_extern(sql = false)]
-fn cft_attach_documents(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_attach_documents(call: Call) -> Fallible<()> {
     let functions = Functions::beside(call.function());
     let missing = || error::null_arguments("documents, id, body and embedding");
     let needed = |n| name(&call, n).ok_or_else(missing);
@@ -67,16 +65,13 @@ fn links(call: &Call, functions: Functions) -> Fallible<NewLinks> {
 
 /// The edges table that a call names, or the only one that the caller's search_path shows.
 fn meant_edges(named: Option<pg_sys::Oid>, functions: Functions) -> Fallible<pg_sys::Oid> {
-    // SAFETY: a snapshot is active in every SQL function.
-    named.map_or_else(|| default_edges_table(unsafe { plain::GetActiveSnapshot() }, functions), Ok)
+    named.map_or_else(|| default_edges_table(snapshot::active(), functions), Ok)
 }
 
 /// `cft_detach_documents(documents regclass) -> void`: drops what cft_attach_documents registered; mappings of other owners stay. STRICT. Errors: 42P01
 /// (not attached, or no such table), 42501 (not the owner).
 #[pg_extern(sql = false)]
-fn cft_detach_documents(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_detach_documents(call: Call) -> Fallible<()> {
     let Some(table) = call.oid(0) else { return Ok(()) };
     attach::detach_documents(table, Functions::beside(call.function()))
 }
@@ -87,8 +82,8 @@ fn cft_detach_documents(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 /// before. Errors: 22004, 42701 (a column twice), 55000 (another table is attached); those of cft_attach_documents for a table, and of cft_context for
 /// `edges`; 42501 if the owner may not speak for `edges`.
 #[pg_extern(sql = false)]
-fn cft_attach_embeddings(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    attach_two(fcinfo, "embeddings, entity and embedding", attach::embeddings)
+fn cft_attach_embeddings(call: Call) -> Fallible<()> {
+    attach_two(call, "embeddings, entity and embedding", attach::embeddings)
 }
 
 /// `cft_attach_words(words regclass, word name, class name, edges regclass) -> void`
@@ -97,8 +92,8 @@ fn cft_attach_embeddings(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 /// class. Idempotent; replaces what was registered for them before. A NOTICE says that texts have none of some words. Errors: 22004, 42701; those of
 /// cft_attach_embeddings for the tables.
 #[pg_extern(sql = false)]
-fn cft_attach_words(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    attach_two(fcinfo, "words, word and class", attach::word_classes)
+fn cft_attach_words(call: Call) -> Fallible<()> {
+    attach_two(call, "words, word and class", attach::word_classes)
 }
 
 /// `cft_attach_phrases(phrases regclass, tree name, up name, down name, edges regclass, up_several name, down_several name, more name) -> void`
@@ -107,8 +102,8 @@ fn cft_attach_words(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 /// without a column of trees each row is for all. Idempotent; replaces what was registered for them before. Errors: 22004, 55000 (another table is attached),
 /// 22023 (a row has what is no format); those of cft_attach_embeddings for the tables.
 #[pg_extern(sql = false)]
-fn cft_attach_phrases(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    attach_beside(fcinfo, 4, |call, edges, functions| {
+fn cft_attach_phrases(call: Call) -> Fallible<()> {
+    attach_beside(call, 4, |call, edges, functions| {
         let missing = || error::null_arguments("phrases, up and down");
         let (table, up, down) = (call.oid(0), name(call, 2), name(call, 3));
         let (table, up, down) = (table.ok_or_else(missing)?, up.ok_or_else(missing)?, down.ok_or_else(missing)?);
@@ -126,8 +121,8 @@ fn cft_attach_phrases(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 /// `allow` each row is a grant. Idempotent; replaces what was registered before. Errors: 22004, 42804 (`allow` is not boolean); those of
 /// cft_attach_embeddings for the tables.
 #[pg_extern(sql = false)]
-fn cft_attach_grants(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    attach_beside(fcinfo, 4, |call, edges, functions| {
+fn cft_attach_grants(call: Call) -> Fallible<()> {
+    attach_beside(call, 4, |call, edges, functions| {
         let missing = || error::null_arguments("grants, entity and role");
         let (table, entity, role) = (call.oid(0), name(call, 1), name(call, 2));
         let (table, entity, role) =
@@ -140,11 +135,11 @@ fn cft_attach_grants(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 
 /// Attaches a table and two columns of it beside an edges table. `arguments`: what must not be NULL.
 fn attach_two(
-    fcinfo: pg_sys::FunctionCallInfo,
+    call: Call,
     arguments: &str,
     attach: impl FnOnce(pg_sys::Oid, String, String, pg_sys::Oid, Functions) -> Fallible<()>,
 ) -> Fallible<()> {
-    attach_beside(fcinfo, 3, |call, edges, functions| {
+    attach_beside(call, 3, |call, edges, functions| {
         let (Some(table), Some(one), Some(other)) = (call.oid(0), name(call, 1), name(call, 2)) else {
             return Err(error::null_arguments(arguments));
         };
@@ -154,12 +149,10 @@ fn attach_two(
 
 /// Attaches something beside the edges table of argument `n`.
 fn attach_beside(
-    fcinfo: pg_sys::FunctionCallInfo,
+    call: Call,
     n: usize,
     attach: impl FnOnce(&Call, pg_sys::Oid, Functions) -> Fallible<()>,
 ) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
     let functions = Functions::beside(call.function());
     let edges = meant_edges(call.oid(n), functions)?;
     with_safe_path(|| {

@@ -1,7 +1,5 @@
 //! cft_attached: the table that a call means by its argument `edges`, and its columns; for SQL that walks the table itself.
 
-#![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
-
 use crate::call::fmgr::{Call, name_datum, text_array_of, text_value};
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::columns::ColumnNames;
@@ -14,9 +12,7 @@ use pgrx::prelude::*;
 /// boolean)`: one row. labels, labelled, label: the table that holds the labels, and its columns of entities and of labels. by_name: whether texts
 /// name entities by their own names. Errors: those of cft_context.
 #[pg_extern(sql = false)]
-fn cft_attached(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_attached(call: Call) -> Fallible<()> {
     let rows = call.rows();
     // Every user may read this in the catalogs, but the call locks the table, so it needs a reader's rights.
     let of = AttachedTable::of_reader(call.function(), call.oid(0))?;
@@ -48,9 +44,7 @@ fn cft_attached(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 /// `cft_called(entities text[], edges regclass) -> text[]`: the entities' labels, or the name of an entity that has none. NULL for NULL;
 /// each name once, in the order of first occurrence. Errors: those of cft_context.
 #[pg_extern(sql = false)]
-fn cft_called(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_called(call: Call) -> Fallible<Internal> {
     let Some(names) = call.names(0)? else { return Ok(Internal::from(None)) };
     let labels = Labels::of(&AttachedTable::open(&call, 1)?, &names)?;
     let called = names.iter().enumerate().map(|(n, name)| Some(labels.get(n).unwrap_or(name)));
@@ -59,9 +53,7 @@ fn cft_called(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
 
 /// `cft_label(entity text, edges regclass) -> text`: the entity's label; NULL if it has none, or is NULL. Errors: those of cft_context.
 #[pg_extern(sql = false)]
-fn cft_label(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_label(call: Call) -> Fallible<Internal> {
     let Some(name) = call.text(0) else { return Ok(Internal::from(None)) };
     let labels = Labels::of(&AttachedTable::open(&call, 1)?, &[name])?;
     Ok(Internal::from(labels.get(0).map(text_value).transpose()?))

@@ -24,9 +24,7 @@ use std::sync::atomic::Ordering::SeqCst;
 /// triggers not sound, not finished), 55006 (another session builds, and may wait for this one), 55P03 (lock_timeout, or it gave way to a session
 /// that waits for a lock), 53200 (memory), 42809, 42703.
 #[pg_extern(sql = false)]
-fn cft_build(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_build(call: Call) -> Fallible<()> {
     let oid = call.oid(0).ok_or_else(|| error::null_argument("edges"))?;
     // SAFETY: raises 25000 in a parallel worker, if a calling function is wrongly marked parallel safe.
     unsafe { pg_sys::PreventCommandIfParallelMode(c"cft_build()".as_ptr()) };

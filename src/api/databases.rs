@@ -1,8 +1,6 @@
 //! pg_stat_cftrag_databases: what each database's tables take of the shared places and memory, those that are gone
 //! included, which pg_stat_cftrag of no database shows.
 
-#![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
-
 use crate::call::fmgr::Call;
 use crate::image::control::Control;
 use crate::image::{control, gone};
@@ -21,9 +19,7 @@ struct Sums {
 
 /// `cft_databases() -> table(datid oid, places int, images int, gone int, memory_bytes bigint)`. See sql/install/views.sql.
 #[pg_extern(sql = false)]
-fn cft_databases(fcinfo: pg_sys::FunctionCallInfo) {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_databases(call: Call) {
     let rows = call.rows();
     let Some(control) = control::attach() else { return };
     for (database, of) in sums(control) {

@@ -3,8 +3,6 @@
 //! Each attached table of aliases has an image of its own (the alias as a label of the entity). Every window is then looked up in all images, and
 //! leftmost-longest chooses among all matches.
 
-#![expect(unsafe_code, reason = "talks to the executor directly")]
-
 use crate::call::fmgr::{Call, Rows, text_array};
 use crate::call::tuple;
 use crate::call::tuple::Row;
@@ -25,9 +23,7 @@ use pgrx::{Internal, check_for_interrupts};
 /// NULL question or overlapping: no rows; NULL narrow: false. Errors: 42P01 (not attached), 42725 (several attached), 42703 (a column is gone), 42501 (the
 /// tables' own), 22023 (match), 22021 (not UTF-8, in a database of SQL_ASCII), 0A000 (EUC_JIS_2004).
 #[pg_extern(sql = false)]
-fn cft_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_entities(call: Call) -> Fallible<()> {
     let rows = call.rows();
     let (Some(text), Some(overlapping)) = (call.arg(0), call.arg(4)) else { return Ok(()) };
     answer(
@@ -48,9 +44,7 @@ fn cft_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 /// `cft_first_mentions(question text, edges regclass, trees text[], within text[], match text, narrow boolean)`: of the rows of cft_entities, each entity's first. Errors: those of
 /// cft_entities.
 #[pg_extern(sql = false)]
-fn cft_first_mentions(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_first_mentions(call: Call) -> Fallible<()> {
     let rows = call.rows();
     let Some(text) = call.arg(0) else { return Ok(()) };
     let overlapping = pg_sys::Datum::from(false);
@@ -90,9 +84,7 @@ fn answer(call: &Call, rows: Rows, question: Question) -> Fallible<()> {
 /// not NULL, the row is in one of them; if `within` is not NULL, the entity is one of those or below one. NULL for NULL names. Errors: those of
 /// cft_context.
 #[pg_extern(sql = false)]
-fn cft_those(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_those(call: Call) -> Fallible<Internal> {
     let Some(names) = call.names(0)? else { return Ok(Internal::from(None)) };
     let of = AttachedTable::open(&call, 1)?;
     let trees = call.arg(2);

@@ -3,8 +3,6 @@
 //! {"entity": ..., "label": ..., "trees": [{"tree": ..., "ancestors": [{"entity": ..., "label": ..., "depth": ..., "via": ...}], "descendants": [...]}]},
 //! one object per entity, in the order of cft_context; without "label" what has none. Written row by row, as jsonb prints it.
 
-#![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
-
 use crate::call::fmgr;
 use crate::call::fmgr::Call;
 use crate::call::work_memory::Bytes;
@@ -20,9 +18,7 @@ use std::cell::Cell;
 ///
 /// Errors: those of cft_context; 53400, 53200 (memory), 54000 (more than a value can hold).
 #[pg_extern(sql = false)]
-fn cft_context_json_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_context_json_one(call: Call) -> Fallible<Internal> {
     let Some(name) = call.text(0) else { return Ok(Internal::from(None)) };
     let mut out = Json::default();
     answer::answer(&call, &[name], &mut Sink::View(&mut |rows| out.add(rows)))?;
@@ -31,9 +27,7 @@ fn cft_context_json_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> 
 
 /// `cft_context_json(entities text[], ...)`: an array with one element for each entity that has relatives.
 #[pg_extern(sql = false)]
-fn cft_context_json_many(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_context_json_many(call: Call) -> Fallible<Internal> {
     let Some(names) = call.names(0)? else { return Ok(Internal::from(None)) };
     let mut out = Json::default();
     out.put("[")?;

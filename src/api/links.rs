@@ -26,12 +26,10 @@ const SHAPE: u32 = 0x4 | 0x18;
 /// A trigger AFTER INSERT, UPDATE, DELETE or TRUNCATE for each statement: writes the links of the documents that were changed, with the rights of their owner.
 /// Errors: 39P01 if it runs as a trigger of another kind; those of cft_entities.
 #[pg_extern(sql = false)]
-fn cft_link(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_link(call: Call) -> Fallible<()> {
     let data = call.trigger().ok_or_else(|| error::not_our_trigger("cft_link"))?;
-    // SAFETY: the trigger manager's data is valid during the call.
-    let (event, documents) = unsafe { ((*data).tg_event, (*(*data).tg_relation).rd_id) };
+    // SAFETY: the trigger's relation is open.
+    let (event, documents) = (data.tg_event, unsafe { (*data.tg_relation).rd_id });
     if event & SHAPE != 0 {
         return Err(error::not_our_trigger("cft_link"));
     }
@@ -41,7 +39,7 @@ fn cft_link(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         let of = Documents::of(functions, Some(documents), true).ok().flatten();
         let Some(of) = of.filter(|of| of.linked.is_some()) else { return };
         match Links::of(&of, functions) {
-            Some(links) => links.changed(data),
+            Some(links) => links.changed(std::ptr::from_ref(data).cast_mut()),
             None => error::warn_no_links(&of.shown),
         }
     });
@@ -51,9 +49,7 @@ fn cft_link(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 /// `cft_relink(documents regclass) -> bigint`: compares the links of all documents with what they mention now, and writes those that differ: for how many
 /// documents. Owner only. Errors: 42P01, 42725 (no table of documents, or several), 42501, 55000 (not linked); those of cft_entities.
 #[pg_extern(sql = false)]
-fn cft_relink(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<i64> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_relink(call: Call) -> Fallible<i64> {
     let functions = Functions::beside(call.function());
     let Some(of) = Documents::of(functions, call.oid(0), true)? else { return Ok(0) };
     require_owner(of.oid)?;
@@ -67,20 +63,18 @@ fn cft_relink(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<i64> {
 /// `cft_linked(document text, documents regclass) -> table(entity, label, mentions)`: the entities that a document is about or mentions, those that it mentions
 /// most first; mentions is NULL where that is not counted. Errors: 42P01, 42725 (no table of documents, or several), 55000 (no entities attached).
 #[pg_extern(sql = false)]
-fn cft_linked(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    of_documents(fcinfo, search::entities_of)
+fn cft_linked(call: Call) -> Fallible<()> {
+    of_documents(call, search::entities_of)
 }
 
 /// `cft_documents(entity text, documents regclass) -> table(document_id, mentions)`: the documents that are about an entity or mention it, those that mention it
 /// most first. Errors: those of cft_linked.
 #[pg_extern(sql = false)]
-fn cft_documents(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    of_documents(fcinfo, search::documents_of)
+fn cft_documents(call: Call) -> Fallible<()> {
+    of_documents(call, search::documents_of)
 }
 
-fn of_documents(fcinfo: pg_sys::FunctionCallInfo, statement: fn(&Documents) -> Fallible<String>) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn of_documents(call: Call, statement: fn(&Documents) -> Fallible<String>) -> Fallible<()> {
     let rows = call.rows();
     let Some(of) = Documents::of(Functions::beside(call.function()), call.oid(1), true)? else { return Ok(()) };
     let sql = statement(&of)?;
@@ -97,9 +91,7 @@ const MOST_KNOWN: usize = 10_000;
 /// `cft_is_visible(entity text, edges regclass) -> boolean`: whether the caller can see a row of the entity: for the policy of links. Errors: none for a table
 /// that the caller may not read, or that is not attached; then it is not visible, unless all who may read the table see all of it.
 #[pg_extern(sql = false)]
-fn cft_is_visible(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<bool> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_is_visible(call: Call) -> Fallible<bool> {
     let (Some(entity), Some(edges)) = (call.text(0), call.oid(1)) else { return Ok(false) };
     if !is_readable(edges) {
         return Ok(false);
@@ -110,7 +102,7 @@ fn cft_is_visible(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<bool> {
     // A query asks for an entity once, for as many as are remembered: its answer costs a tenth of a millisecond.
     // SAFETY: fn_extra is this function's own, null or what is stored here; it lives as long as the query's FmgrInfo.
     let known = unsafe {
-        let info = &mut *(*fcinfo).flinfo;
+        let info = &mut *{ (*call.0).flinfo };
         if info.fn_extra.is_null() {
             let kept = PgMemoryContexts::For(info.fn_mcxt).leak_and_drop_on_delete(Known::new()); // bounded: MOST_KNOWN
             info.fn_extra = kept.cast();

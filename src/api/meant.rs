@@ -7,17 +7,16 @@ use crate::call::fmgr::{Call, text_value};
 use crate::catalog::registration::Functions;
 use crate::catalog::{column_sql, registration_cache, trust};
 use crate::error::Fallible;
-use crate::pg::encoding;
+use crate::pg::{encoding, snapshot};
 use pgrx::Internal;
 use pgrx::prelude::*;
 
 /// `cft_as_text(value text, relation regclass, column_name name) -> text`: SQL that gives a value of the column, which is given as SQL, as text.
 /// STRICT; NULL if there is no such column.
 #[pg_extern(sql = false)]
-fn cft_as_text(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
-    // SAFETY: our own fcinfo; the last argument is a name, which is NUL-terminated; system cache lookups.
+fn cft_as_text(call: Call) -> Fallible<Internal> {
+    // SAFETY: the last argument is a name, which is NUL-terminated; system cache lookups.
     let (value, type_oid) = unsafe {
-        let call = Call::new(fcinfo);
         let (Some(value), Some(table), Some(name)) = (call.text(0), call.oid(1), call.arg(2)) else {
             return Ok(Internal::from(None));
         };
@@ -36,35 +35,30 @@ fn cft_as_text(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
 /// `cft_counts(relation regclass, other regclass) -> boolean`: whether the owner of `relation` may say that it belongs to `other`. STRICT; false
 /// if one of the tables is gone.
 #[pg_extern(sql = false)]
-fn cft_counts(fcinfo: pg_sys::FunctionCallInfo) -> bool {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_counts(call: Call) -> bool {
     matches!((call.oid(0), call.oid(1)), (Some(table), Some(other)) if trust::counts_beside(table, other))
 }
 
 /// `cft_meant_edges(edges regclass) -> regclass`: the named table; if none is named, the only attached table that the caller may read and that
 /// search_path shows; 0 if there is not exactly one. SQL calls it before a function of ours sets its own search_path.
 #[pg_extern(sql = false)]
-fn cft_meant_edges(fcinfo: pg_sys::FunctionCallInfo) -> i32 {
-    meant(fcinfo, |functions| functions.capture)
+fn cft_meant_edges(call: Call) -> i32 {
+    meant(call, |functions| functions.capture)
 }
 
 /// `cft_meant_documents(documents regclass) -> regclass`: like cft_meant_edges, for the tables of cft_attach_documents.
 #[pg_extern(sql = false)]
-fn cft_meant_documents(fcinfo: pg_sys::FunctionCallInfo) -> i32 {
-    meant(fcinfo, Functions::documents)
+fn cft_meant_documents(call: Call) -> i32 {
+    meant(call, Functions::documents)
 }
 
 /// Returns the 32 bits of an OID, because pgrx turns an Oid of 0 into NULL.
-fn meant(fcinfo: pg_sys::FunctionCallInfo, registered_by: impl Fn(Functions) -> pg_sys::Oid) -> i32 {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn meant(call: Call, registered_by: impl Fn(Functions) -> pg_sys::Oid) -> i32 {
     let table = call.oid(0).unwrap_or_else(|| {
         let functions = Functions::beside(call.function());
         // SAFETY: a snapshot is active in every SQL function.
-        let found = unsafe {
-            registration_cache::only_registered(registered_by(functions), functions, pg_sys::GetActiveSnapshot())
-        };
+        let found =
+            unsafe { registration_cache::only_registered(registered_by(functions), functions, snapshot::active()) };
         found.unwrap_or(pg_sys::InvalidOid)
     });
     u32::from(table) as i32

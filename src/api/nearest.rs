@@ -1,7 +1,5 @@
 //! cft_nearest_documents and cft_nearest_entities.
 
-#![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
-
 use crate::call::fmgr::{Call, text_datum};
 use crate::call::tuple::float;
 use crate::catalog::documents::Documents;
@@ -22,9 +20,7 @@ use pgrx::prelude::*;
 /// NULL embedding: no rows. Errors: 42P01, 42725 (no table of documents, or several), 22004 (k), 22023 (a negative k, a filter that is no object, a zero vector), 55000 (no
 /// entities, or no metadata, attached), 22000 (dimensions); those of cft_under and of the distance operator.
 #[pg_extern(sql = false)]
-fn cft_nearest_documents(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_nearest_documents(call: Call) -> Fallible<()> {
     let rows = call.rows();
     let wanted = Wanted {
         vector: call.argument_types()[0],
@@ -45,9 +41,7 @@ fn cft_nearest_documents(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 /// `cft_nearest_entities(embedding vector, k int, edges regclass, within text[], documents regclass, filter jsonb) -> table(entity, distance, score, label)`:
 /// by the table of cft_attach_embeddings, else those of the nearest documents. Errors: those of cft_nearest_documents.
 #[pg_extern(sql = false)]
-fn cft_nearest_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_nearest_entities(call: Call) -> Fallible<()> {
     let rows = call.rows();
     let wanted = Wanted {
         vector: call.argument_types()[0],
@@ -87,9 +81,7 @@ fn k(call: &Call) -> Fallible<i32> {
 /// `cft_search_statement(documents regclass, by text, within boolean, filter jsonb) -> text`: the statement of a search, for tests and for cft_rollup.
 /// `by`: nearest, nearest with ties, exactly, words, about, about by distance, centroid. Errors: 22023, 55000, 42804.
 #[pg_extern(sql = false)]
-fn cft_search_statement(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<Vec<u8>>> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_search_statement(call: Call) -> Fallible<Option<Vec<u8>>> {
     let Some(of) = Documents::of(Functions::beside(call.function()), call.oid(0), true)? else { return Ok(None) };
     let by = call.text(1).unwrap_or_default();
     let filter = call.arg(3).map(|filter| Condition::of(filter, &of, OF_SEARCHES)).transpose()?;
@@ -122,9 +114,7 @@ fn cft_search_statement(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<Vec
 /// `cft_condition(documents regclass, filter jsonb, parameter int) -> (condition text, parameters text[])`: a filter as a condition on a document (d), for
 /// cft_tree_search. STRICT. Errors: 22023, 55000, 42804.
 #[pg_extern(sql = false)]
-fn cft_condition(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_condition(call: Call) -> Fallible<()> {
     let rows = call.rows();
     let (Some(filter), Some(number)) = (call.arg(1), call.int(2)) else { return Ok(()) };
     let Some(of) = Documents::of(Functions::beside(call.function()), call.oid(0), true)? else { return Ok(()) };

@@ -8,17 +8,16 @@ use crate::catalog::registered;
 use crate::catalog::registered::{Kind, Registered, Which};
 use crate::catalog::registration::Functions;
 use crate::error::Fallible;
-use crate::pg::compat::plain;
 use crate::pg::encoding;
+use crate::pg::snapshot;
 use pgrx::prelude::*;
 
 /// `cft_registered(trigger_function regprocedure, of_relation regclass, of_other regclass, every boolean) -> table(relation regclass, other regclass,
 /// columns jsonb, trigger_name name, always boolean)`: what the triggers of a function say of a table, of the tables that belong to another, or of all
 /// tables, whatever the caller may read. Raises nothing of its own.
 #[pg_extern(sql = false)]
-fn cft_registered(fcinfo: pg_sys::FunctionCallInfo) {
-    // SAFETY: our own fcinfo; a snapshot is active in every SQL function.
-    let (call, snapshot) = unsafe { (Call::new(fcinfo), plain::GetActiveSnapshot()) };
+fn cft_registered(call: Call) {
+    let snapshot = snapshot::active();
     let rows = call.rows();
     let Some(function) = call.oid(0) else { return };
     let which = Which { table: call.oid(1), other: call.oid(2), every: call.is_true(3) };
@@ -41,9 +40,8 @@ fn cft_registered(fcinfo: pg_sys::FunctionCallInfo) {
 /// trigger_name name)`: what the triggers of a function say of tables that the caller may read and that count: of a table, of those that belong to
 /// another or, if neither is named, of all. Raises nothing of its own.
 #[pg_extern(sql = false)]
-fn cft_columns(fcinfo: pg_sys::FunctionCallInfo) {
-    // SAFETY: our own fcinfo; a snapshot is active in every SQL function.
-    let (call, snapshot) = unsafe { (Call::new(fcinfo), plain::GetActiveSnapshot()) };
+fn cft_columns(call: Call) {
+    let snapshot = snapshot::active();
     let rows = call.rows();
     let Some(function) = call.oid(0) else { return };
     let (table, other) = (call.oid(1), call.oid(2));
@@ -66,9 +64,8 @@ fn cft_columns(fcinfo: pg_sys::FunctionCallInfo) {
 /// mapping regclass, mapping_entity name, mapping_document name, metadata name, search name)`: one row. Errors: 42P01 (not attached, or NULL and none
 /// is attached), 42725 (NULL or 0), 42501.
 #[pg_extern(sql = false)]
-fn cft_attached_documents(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo; a snapshot is active in every SQL function.
-    let (call, snapshot) = unsafe { (Call::new(fcinfo), plain::GetActiveSnapshot()) };
+fn cft_attached_documents(call: Call) -> Fallible<()> {
+    let snapshot = snapshot::active();
     let rows = call.rows();
     let functions = Functions::beside(call.function());
     let Some(table) = call.oid(0).filter(|table| *table != pg_sys::InvalidOid) else {

@@ -35,9 +35,7 @@ use std::ffi::CStr;
 /// documents regclass, filter jsonb, match text, narrow boolean, expand text) -> table(source, entity, document_id, rank, distance, text, tokens, why, path)`: see
 /// retrieve/gather.rs. Errors: 22004 (up or down is NULL, or k without a budget), 22023.
 #[pg_extern(sql = false)]
-fn cft_retrieve(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_retrieve(call: Call) -> Fallible<()> {
     let rows = call.rows();
     for line in gather(&asked(&call, 13, 15)?)?.lines {
         check_for_interrupts!();
@@ -109,9 +107,7 @@ fn asked(call: &Call, matched: usize, expand: usize) -> Fallible<Asked> {
 /// documents regclass, template text, filter jsonb, match text, narrow boolean, document_template text, expand text) -> text`: the rows of cft_retrieve as a prompt; NULL
 /// without a question. Errors: those of cft_retrieve, 22023 (a template).
 #[pg_extern(sql = false)]
-fn cft_prompt(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_prompt(call: Call) -> Fallible<Internal> {
     let [of_prompt, of_document, of_rest] =
         [guc::prompt_template(), guc::document_template(), guc::left_out_template()];
     let template = |n, setting| call.text(n).or(Option::as_deref(setting).map(CStr::to_bytes));
@@ -172,9 +168,7 @@ fn cft_prompt(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
 /// `cft_resolve(mention text, embedding vector, k int, edges regclass, trees text[], within text[], documents regclass, match text) -> table(entity, score,
 /// method, label)`: see retrieve/resolve.rs. No rows for a NULL mention or k. Errors: 22023 (k, match), those of cft_entities and cft_nearest_entities.
 #[pg_extern(sql = false)]
-fn cft_resolve(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_resolve(call: Call) -> Fallible<()> {
     let rows = call.rows();
     let (Some(mention), Some(k)) = (call.arg(0), call.int(2)) else { return Ok(()) };
     let asked = resolve::Asked {
@@ -206,18 +200,14 @@ fn cft_resolve(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 /// relative, document_id, body, tokens, distance)`. No rows for NULL entities or levels. Errors: those of cft_context, 42P01, 42725 (documents), 55000 (no
 /// entities attached).
 #[pg_extern(sql = false)]
-fn cft_chunks_many(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_chunks_many(call: Call) -> Fallible<()> {
     let names = call.names(0)?;
     chunks(&call, names)
 }
 
 /// `cft_chunks(entity text, ...)`: of one entity.
 #[pg_extern(sql = false)]
-fn cft_chunks_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_chunks_one(call: Call) -> Fallible<()> {
     let name = call.text(0);
     if let Some(name) = name.filter(|name| reads_as_array(name) && call.is_given_text(0)) {
         refuse_array(&AttachedTable::open(&call, 4)?, name, Some("entities"))?;

@@ -33,9 +33,7 @@ const COLUMNS: usize = FIXED + REASONS.len() + 1;
 
 /// `cft_stat()`: a row for each attached table that is [`shown`]. See sql/install/views.sql.
 #[pg_extern(sql = false)]
-fn cft_stat(fcinfo: pg_sys::FunctionCallInfo) {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_stat(call: Call) {
     let rows = call.rows();
     let control = crate::image::control::attach();
     let functions = Functions::beside(call.function());
@@ -81,9 +79,7 @@ fn reads_all_statistics() -> bool {
 
 /// `cft_progress()`: a row for each running build and check. See sql/install/views.sql.
 #[pg_extern(sql = false)]
-fn cft_progress(fcinfo: pg_sys::FunctionCallInfo) {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_progress(call: Call) {
     let rows = call.rows();
     let Some(control) = control::attach() else { return };
     let functions = Functions::beside(call.function());
@@ -113,9 +109,7 @@ fn cft_progress(fcinfo: pg_sys::FunctionCallInfo) {
 /// `cft_verified()`: a row for each attached table that is [`shown`] whose image a background worker has verified (`cftrag.verify_interval`). See
 /// sql/install/health.sql.
 #[pg_extern(sql = false)]
-fn cft_verified(fcinfo: pg_sys::FunctionCallInfo) {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_verified(call: Call) {
     let rows = call.rows();
     let Some(control) = control::attach() else { return };
     let functions = Functions::beside(call.function());
@@ -240,9 +234,7 @@ fn cft_stats_reset() {
 /// those with an edge that the caller sees. No rows if the image would not serve the caller. Errors: 22023 (k), 53400 (cftrag.work_memory), and
 /// those of cft_context.
 #[pg_extern(sql = false)]
-fn cft_hot_entities(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_hot_entities(call: Call) -> Fallible<()> {
     let rows = call.rows();
     let Some(k) = call.int(0) else { return Ok(()) };
     let wanted = usize::try_from(k).map_err(|_| error::negative_count(k))?;

@@ -27,18 +27,14 @@ use std::ffi::CStr;
 /// NULL for an entity without relatives. Errors: those of cft_context, and 22023 for a template. (To pgrx the text is an Internal: a
 /// value that is returned unchanged.)
 #[pg_extern(sql = false)]
-fn cft_context_text_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_context_text_one(call: Call) -> Fallible<Internal> {
     let Some(name) = call.text(0) else { return Ok(Internal::from(None)) };
     text(&call, &[name]).map(Internal::from)
 }
 
 /// `cft_context_text(entities text[], ...)`: the text for many entities; each one's sentences start on a new line.
 #[pg_extern(sql = false)]
-fn cft_context_text_many(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_context_text_many(call: Call) -> Fallible<Internal> {
     let Some(names) = call.names(0)? else { return Ok(Internal::from(None)) };
     text(&call, &names).map(Internal::from)
 }
@@ -81,9 +77,7 @@ fn relation(row: &Relative<'_>) -> &'static str {
 /// `cft_context_parts(entities text[], up int, down int, edges regclass, trees text[]) -> table(entity, tree, relation, text)`: the sentences of
 /// cft_context_text, one per row.
 #[pg_extern(sql = false)]
-fn cft_context_parts(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_context_parts(call: Call) -> Fallible<()> {
     let rows: Rows = call.rows();
     let Some(names) = call.names(0)? else { return Ok(()) };
     let mut text = Text::default();

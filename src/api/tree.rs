@@ -1,7 +1,5 @@
 //! cft_tree: the picture of a place in the hierarchy.
 
-#![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
-
 use crate::call::fmgr::{Call, text_value};
 use crate::catalog::attached_table::AttachedTable;
 use crate::error;
@@ -19,9 +17,7 @@ use pgrx::prelude::*;
 /// NULL for an entity that is not there, and for NULL levels; a NULL format is text, NULL lines are all. Errors: those of cft_context; 22023
 /// (format, lines), 53400, 53200 (memory), 54000 (a text that is too long).
 #[pg_extern(sql = false)]
-fn cft_tree(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
-    // SAFETY: our own fcinfo, whose arguments SQL declares.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_tree(call: Call) -> Fallible<Internal> {
     let (Some(entity), Some(reach)) = (call.text(0), Reach::of(&call)) else { return Ok(Internal::from(None)) };
     check_levels(reach)?;
     let format = call.text(5).unwrap_or(b"text");

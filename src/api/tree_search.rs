@@ -1,7 +1,5 @@
 //! cft_tree_search, cft_coarse_fine, cft_expand and cft_texts: methods that search a forest by embeddings (retrieve/tree_search.rs).
 
-#![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
-
 use crate::call::fmgr::{Call, name, text_value};
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::documents::{distance_of, meant};
@@ -26,9 +24,7 @@ const ALL_LEVELS: i32 = 1000;
 /// No rows without an embedding. Errors: 22004 (mode, prune_factor, beam or max_depth is NULL), 22023 (their values, a filter that is not understood), 55000
 /// (no embeddings), 22000 (dimensions); those of cft_context for `edges`.
 #[pg_extern(sql = false)]
-fn cft_tree_search(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_tree_search(call: Call) -> Fallible<()> {
     let rows = call.rows();
     let float = |n| call.arg(n).map(|value| f64::from_bits(value.value() as u64));
     let (Some(mode), Some(prune_factor), Some(beam), Some(max_depth)) =
@@ -76,9 +72,7 @@ fn cft_tree_search(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 /// No rows without an embedding. Errors: 22004 (a NULL), 22023 (negative values, shares of more than 1); those of cft_tree_search, cft_context and
 /// cft_bridge.
 #[pg_extern(sql = false)]
-fn cft_coarse_fine(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_coarse_fine(call: Call) -> Fallible<()> {
     let rows = call.rows();
     let float = |n| call.arg(n).map(|value| f64::from_bits(value.value() as u64));
     let (Some(coarse_k), Some(fine_k), Some(down), Some(max_hops)) =
@@ -110,9 +104,7 @@ const COARSE_FINE: &str = "coarse_k, fine_k, down, max_hops and the shares";
 /// `cft_expand(entities text[], k int, up int, down int, min_support int, edges regclass, documents regclass) -> table(entity, tree, common, support, hit,
 /// leaf, path, text, tokens, label, more)`. Errors: 22004 (up, down or min_support is NULL), 22023; those of cft_context.
 #[pg_extern(sql = false)]
-fn cft_expand(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_expand(call: Call) -> Fallible<()> {
     let rows = call.rows();
     let (Some(up), Some(down), Some(min_support)) = (call.int(2), call.int(3), call.int(4)) else {
         return Err(error::null_arguments("up, down and min_support"));
@@ -132,9 +124,7 @@ fn cft_expand(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 /// `cft_texts(entities text[], documents regclass, edges regclass, summaries_count boolean) -> table(entity, text, tokens, named)`: what distinct entities say;
 /// see retrieve/meaning.rs. NULL documents: none. Errors: those of cft_context, 42P01 (documents).
 #[pg_extern(sql = false)]
-fn cft_texts(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_texts(call: Call) -> Fallible<()> {
     let rows = call.rows();
     let mut names = call.names(0)?.unwrap_or_default();
     names.sort_unstable();
@@ -146,9 +136,7 @@ fn cft_texts(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 /// `cft_distance(relation regclass, embedding name) -> (operator text, type text, cosine boolean)`: how embeddings of a column are compared, for the
 /// summaries in SQL. Errors: 42804, 42501: it locks the table, so it needs a reader's rights.
 #[pg_extern(sql = false)]
-fn cft_distance(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_distance(call: Call) -> Fallible<()> {
     let rows = call.rows();
     let (Some(table), Some(column)) = (call.oid(0), name(&call, 1)) else { return Ok(()) };
     require_readable(table);

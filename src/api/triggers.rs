@@ -21,9 +21,7 @@ const MOST_COLUMNS: usize = pg_sys::MaxHeapAttributeNumber as usize + 1;
 /// registration by that function (that for `other`, if it is given) and, unless `columns` is NULL, creates one: `roles[i]` lists what `columns[i]` is
 /// for. Returns whether there was one. Errors: those of [`register::set`].
 #[pg_extern(sql = false)]
-fn cft_set_columns(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<bool> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_set_columns(call: Call) -> Fallible<bool> {
     let (Some(table), Some(function)) = (call.oid(0), call.oid(2)) else { return Ok(false) };
     let other = call.oid(1);
     let (Some(columns), Some(roles)) = (call.arg(3), call.arg(4)) else {
@@ -45,9 +43,7 @@ fn cft_set_columns(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<bool> {
 /// the changed rows as cft_new and cft_old. If the caller owns the table, they are ENABLE ALWAYS; and since the apply worker of logical
 /// replication fires row triggers only, there are three of these besides, ENABLE REPLICA. STRICT. Errors: CREATE TRIGGER's.
 #[pg_extern(sql = false)]
-fn cft_watch(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_watch(call: Call) -> Fallible<()> {
     let (Some(table), Some(function)) = (call.oid(0), call.oid(1)) else { return Ok(()) };
     let (new, old) = (Some(c"cft_new"), Some(c"cft_old"));
     let is_owner = privileges::is_owner(table);
@@ -83,9 +79,7 @@ fn cft_watch(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 /// if `other` is given, only those that say it belongs to `other`. Returns whether there were any. Errors: 42P01, 42501 (owner only), DROP
 /// TRIGGER's.
 #[pg_extern(sql = false)]
-fn cft_drop_triggers(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<bool> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_drop_triggers(call: Call) -> Fallible<bool> {
     let (Some(table), Some(function)) = (call.oid(0), call.oid(1)) else { return Ok(false) };
     register::drop(table, call.oid(2), function)
 }

@@ -42,10 +42,9 @@ struct Asked {
 ///
 /// NULL entity or ancestors: NULL. Errors: those of cft_context; 22023 for a constant or parameter that reads as an array, as one ancestor; 53400 (cftrag.work_memory).
 #[pg_extern(sql = false)]
-fn cft_under(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<bool>> {
-    // SAFETY: our own fcinfo; its site is this function's own.
+fn cft_under(call: Call) -> Fallible<Option<bool>> {
+    // SAFETY: the site is this function's own.
     unsafe {
-        let call = Call::new(fcinfo);
         let (Some(entity), Some(ancestors)) = (call.arg(0), call.arg(1)) else { return Ok(None) };
         let site = site::kept(&call, || Site::of(&call))?;
         let name = site.types.entity.name(entity);
@@ -153,8 +152,8 @@ impl Types {
 ///
 /// NULL entities: NULL. Errors: those of cft_under.
 #[pg_extern(sql = false)]
-fn cft_ancestors(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
-    set_of(fcinfo, "entities", ancestors)
+fn cft_ancestors(call: Call) -> Fallible<Internal> {
+    set_of(call, "entities", ancestors)
 }
 
 /// `cft_descendants(ancestor, edges regclass, trees text[])`, `cft_descendants(ancestors[], ...)` -> an array: these entities, known or not, and all
@@ -162,18 +161,16 @@ fn cft_ancestors(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
 ///
 /// NULL ancestors: NULL. Errors: those of cft_under.
 #[pg_extern(sql = false)]
-fn cft_descendants(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
-    set_of(fcinfo, "ancestors", descendants)
+fn cft_descendants(call: Call) -> Fallible<Internal> {
+    set_of(call, "ancestors", descendants)
 }
 
 /// The array of what `find` finds from the entities of a call, which are called `what` if they are several.
 fn set_of(
-    fcinfo: pg_sys::FunctionCallInfo,
+    call: Call,
     what: &str,
     find: impl FnOnce(&Walker, &Names, &mut Room) -> Fallible<Names>,
 ) -> Fallible<Internal> {
-    // SAFETY: our own fcinfo, and its arguments.
-    let call = unsafe { Call::new(fcinfo) };
     let Some(from) = call.arg(0) else { return Ok(Internal::from(None)) };
     // SAFETY: as above.
     let types = unsafe { Types::of(&call) }?;

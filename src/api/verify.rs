@@ -4,8 +4,6 @@
 //! temporary file (serve/copied.rs). The rows of table and image are compared by sums of their hashes, in buckets; only those of buckets that differ are
 //! read again, and sorted, on disk past maintenance_work_mem.
 
-#![expect(unsafe_code, reason = "locks and snapshots")]
-
 use crate::builds::{builder, load};
 use crate::call::fmgr::{Call, Rows, text_datum};
 use crate::catalog::attached_table::AttachedTable;
@@ -15,6 +13,7 @@ use crate::image::reason;
 use crate::image::reason::Reason;
 use crate::image::slot::{VERIFYING_IMAGE, VERIFYING_ROWS_OF_IMAGE, VERIFYING_ROWS_OF_TABLE};
 use crate::pg::interrupt::{ROWS_BETWEEN_CHECKS, check_interrupts};
+use crate::pg::snapshot;
 use crate::pg::sort::{Bytes, Pairs, Sort};
 use crate::serve::conditions::Ticket;
 use crate::serve::{copied, route};
@@ -152,9 +151,7 @@ impl Sums {
 /// the caller's snapshot. No row means sound. If the image would not serve this caller, a NOTICE says why, and there are no rows.
 /// Checks a copy, for which no commit waits. Errors: as cft_context; 53400 (temp_file_limit); 55006 (writers left no time for a copy).
 #[pg_extern(sql = false)]
-fn cft_verify(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_verify(call: Call) -> Fallible<()> {
     let rows = call.rows();
     call.oid(0).ok_or_else(|| error::null_argument("edges"))?;
     let of = AttachedTable::of_any(call.function(), call.oid(0))?;
@@ -282,9 +279,7 @@ fn each_of_table(
     lock: Option<pg_sys::LOCKMODE>,
     mut each: impl FnMut(Edge<'_>) -> Fallible<()>,
 ) -> Fallible<()> {
-    // SAFETY: a snapshot is active in every SQL function.
-    let snapshot = unsafe { pg_sys::GetActiveSnapshot() };
-    load::scan(&of.table, &of.columns, snapshot, lock, |edge| each((edge.tree, edge.parent, edge.child)))
+    load::scan(&of.table, &of.columns, snapshot::active(), lock, |edge| each((edge.tree, edge.parent, edge.child)))
 }
 
 /// Passes each edge of a copied image that the caller's snapshot sees to `each`. Begins anew, after `forget`, once at most: when it has learned the xids that the

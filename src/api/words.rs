@@ -32,9 +32,7 @@ const WIDEST: usize = 4;
 /// plain: the words of the text without its possessives, elisions and the like (crates/core/src/folded/plain.rs); no rows if the text has none of
 /// these.
 #[pg_extern(sql = false)]
-fn cft_words(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_words(call: Call) -> Fallible<()> {
     let rows = call.rows();
     let Some(text) = call.text(0) else { return Ok(()) };
     let language = call.text(2).map_or(Language::default(), language_of);
@@ -107,9 +105,7 @@ fn kind_of(method: &[u8]) -> Option<FormKind> {
 /// `cft_window_form(words bytea[], method, language)`: the form of normal words of a text that the rule compares with that of a name; NULL if it compares none
 /// with them.
 #[pg_extern(sql = false)]
-fn cft_window_form(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_window_form(call: Call) -> Fallible<Internal> {
     let (Some(words), Some(kind), Some(language)) = (call.arg(0), call.text(1).and_then(kind_of), call.text(2)) else {
         return Ok(Internal::from(None));
     };
@@ -156,9 +152,7 @@ fn cft_may_be_misspelled(word: &[u8], language: &[u8]) -> bool {
 /// `cft_misspelled(words bytea[], name, place, all, language)`: whether normal words of a text, which has `all`, are those of a name but for the one at that
 /// place, from 0, which is near the name's. See crates/core/src/folded/forms.rs.
 #[pg_extern(sql = false)]
-fn cft_misspelled(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<bool> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_misspelled(call: Call) -> Fallible<bool> {
     let (Some(words), Some(name)) = (call.arg(0), call.text(1)) else { return Ok(false) };
     let (Some(place), Some(all), Some(language)) = (call.int(2), call.int(3), call.text(4)) else {
         return Ok(false);
@@ -202,9 +196,7 @@ fn cft_spelled_otherwise(
 /// `cft_definitions(text)`: the abbreviations that a text defines: where the long form begins and the character after it, from 1, and the short form. See
 /// crates/core/src/recognise/abbreviation.rs.
 #[pg_extern(sql = false)]
-fn cft_definitions(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_definitions(call: Call) -> Fallible<()> {
     let rows = call.rows();
     let Some(text) = call.text(0) else { return Ok(()) };
     let mut check_interrupts = check_interrupts;
@@ -230,9 +222,7 @@ fn cft_definitions(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 /// it, from the last one; where the window of it and those after it begins and the character after it, from 1; and the name. See
 /// crates/core/src/recognise/coordination.rs.
 #[pg_extern(sql = false)]
-fn cft_coordinations(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_coordinations(call: Call) -> Fallible<()> {
     let rows = call.rows();
     let (Some(text), Some(language)) = (call.text(0), call.text(1)) else { return Ok(()) };
     let mut check_interrupts = check_interrupts;

@@ -10,6 +10,10 @@ use crate::error::Fallible;
 use crate::pg::encoding;
 use crate::pg::interrupt::check_interrupts;
 use cftrag_core::Interruptible;
+use pgrx::callconv::{Arg, ArgAbi};
+use pgrx::pgrx_sql_entity_graph::metadata::{
+    ArgumentError, ReturnsError, ReturnsRef, SqlMappingRef, SqlTranslatable, TypeOrigin,
+};
 use pgrx::{PgLogLevel, check_for_interrupts, pg_sys};
 use std::ffi::{CStr, CString};
 
@@ -63,16 +67,30 @@ fn large_text(bytes: &[u8]) -> pg_sys::Datum {
 #[derive(Clone, Copy)]
 pub struct Call(pub pg_sys::FunctionCallInfo);
 
-impl Call {
-    /// # Safety
-    /// `fcinfo` is the function's own, and `Call` does not outlive the call.
-    pub unsafe fn new(fcinfo: pg_sys::FunctionCallInfo) -> Self {
-        Self(fcinfo)
+// SAFETY: takes no argument of SQL; pgrx passes the function's own fcinfo.
+unsafe impl<'fcx> ArgAbi<'fcx> for Call {
+    unsafe fn unbox_arg_unchecked(arg: Arg<'_, 'fcx>) -> Self {
+        // SAFETY: as above.
+        Self(unsafe { pg_sys::FunctionCallInfo::unbox_arg_unchecked(arg) })
     }
 
+    fn is_virtual_arg() -> bool {
+        true
+    }
+}
+
+// SAFETY: not part of a signature.
+unsafe impl SqlTranslatable for Call {
+    const TYPE_IDENT: &'static str = pgrx::pgrx_resolved_type!(Call);
+    const TYPE_ORIGIN: TypeOrigin = TypeOrigin::External;
+    const ARGUMENT_SQL: Result<SqlMappingRef, ArgumentError> = Ok(SqlMappingRef::Skip);
+    const RETURN_SQL: Result<ReturnsRef, ReturnsError> = Ok(ReturnsRef::One(SqlMappingRef::Skip));
+}
+
+impl Call {
     /// The OID of the called function.
     pub fn function(&self) -> pg_sys::Oid {
-        // SAFETY: new()'s promise; so in every block here.
+        // SAFETY: the function's own call, while it runs; so in every block here.
         unsafe { (*(*self.0).flinfo).fn_oid }
     }
 
@@ -139,12 +157,13 @@ impl Call {
         }
     }
 
-    /// The trigger data, if a trigger made the call.
-    pub fn trigger(&self) -> Option<*mut pg_sys::TriggerData> {
+    /// The trigger data, if a trigger made the call; they live as long as the call.
+    pub fn trigger(&self) -> Option<&pg_sys::TriggerData> {
         // SAFETY: a context node begins with its tag.
         unsafe {
             let context = (*self.0).context;
-            (!context.is_null() && (*context).type_ == pg_sys::NodeTag::T_TriggerData).then_some(context.cast())
+            (!context.is_null() && (*context).type_ == pg_sys::NodeTag::T_TriggerData)
+                .then(|| &*context.cast::<pg_sys::TriggerData>())
         }
     }
 }

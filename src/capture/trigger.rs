@@ -56,11 +56,8 @@ struct Fired {
 /// one stands for no column. The position is not captured.
 /// Errors: 39P01 if it runs as a trigger of another kind, which has no row on a page.
 #[pg_extern(sql = false)]
-fn cft_capture(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let data = (unsafe { Call::new(fcinfo) }).trigger().ok_or_else(|| error::not_our_trigger("cft_capture"))?;
-    // SAFETY: the trigger manager's data is valid during the call.
-    let data = unsafe { &*data };
+fn cft_capture(call: Call) -> Fallible<()> {
+    let data = call.trigger().ok_or_else(|| error::not_our_trigger("cft_capture"))?;
     if data.tg_event & SHAPE != ROW {
         return Err(error::not_our_trigger("cft_capture"));
     }
@@ -73,10 +70,10 @@ fn cft_capture(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
         UPDATE => (Some(first), Some(Fired { tuple: data.tg_newtuple, slot: data.tg_newslot })),
         _ => return Err(error::not_our_trigger("cft_capture")),
     };
-    // SAFETY: as above; tuples of tg_relation with their headers as they are on the page.
+    // SAFETY: the trigger manager's data; tuples of tg_relation with their headers as they are on the page.
     unsafe {
         let mut fallback = None;
-        let Some(source) = source(fcinfo, data, &mut fallback) else {
+        let Some(source) = source(call.0, data, &mut fallback) else {
             let (rel, trigger) = (data.tg_relation, (*data.tg_trigger).tgoid);
             transaction::note_lost((*rel).rd_id, trigger, compat::locator(rel));
             return Ok(());
@@ -95,14 +92,13 @@ fn cft_capture(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 /// in this subtransaction) voids what was captured; one that changes it leaves the old image for the old rows, which a
 /// rollback restores. Errors: 39P01 as for cft_capture.
 #[pg_extern(sql = false)]
-fn cft_capture_truncate(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
+fn cft_capture_truncate(call: Call) -> Fallible<()> {
     let protocol = || error::not_our_trigger("cft_capture_truncate");
-    // SAFETY: our own fcinfo; the trigger manager's data is valid during the call.
-    let data = unsafe { &*(Call::new(fcinfo)).trigger().ok_or_else(protocol)? };
+    let data = call.trigger().ok_or_else(protocol)?;
     if data.tg_event & SHAPE != 0 || data.tg_event & OPERATION != TRUNCATE {
         return Err(protocol());
     }
-    // SAFETY: as above.
+    // SAFETY: the trigger manager's data.
     unsafe { transaction::truncate((*data.tg_relation).rd_id, compat::locator(data.tg_relation)) };
     Ok(())
 }

@@ -17,8 +17,8 @@ use crate::catalog::registration_cache::{NameTable, NameTables};
 use crate::catalog::{name, privileges, registration_cache};
 use crate::error;
 use crate::error::Fallible;
-use crate::pg::compat::plain;
 use crate::pg::lock_owner;
+use crate::pg::snapshot;
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::rc::Rc;
@@ -57,8 +57,7 @@ impl AttachedTable {
     /// Opens what [`AttachedTable::of`] does, or a table of names (aliases), if the call names one.
     pub fn of_any(function: pg_sys::Oid, edges: Option<pg_sys::Oid>) -> Fallible<Self> {
         let functions = Functions::beside(function);
-        // SAFETY: a snapshot is active in every SQL function.
-        let snapshot = unsafe { plain::GetActiveSnapshot() };
+        let snapshot = snapshot::active();
         let table = match edges {
             Some(pg_sys::InvalidOid) => return Err(unclear(functions)),
             Some(table) => {
@@ -74,8 +73,7 @@ impl AttachedTable {
 
     /// The attached table, which is open. Errors: 42703, 42804, 42P01 or 42809 (not attached).
     pub fn of_table(table: EdgesTable, functions: Functions) -> Fallible<Self> {
-        // SAFETY: a snapshot is active in every SQL function.
-        let snapshot = unsafe { plain::GetActiveSnapshot() };
+        let snapshot = snapshot::active();
         // SAFETY: the active snapshot.
         let registration = match unsafe { registration_cache::read_once(table.oid(), snapshot, functions) } {
             Some(registration) => registration,
@@ -126,8 +124,8 @@ impl AttachedTable {
     }
 
     fn name_tables(&self) -> Rc<NameTables> {
-        // SAFETY: a snapshot is active in every SQL function.
-        unsafe { registration_cache::name_tables(self.oid(), plain::GetActiveSnapshot(), self.functions) }
+        // SAFETY: the active snapshot.
+        unsafe { registration_cache::name_tables(self.oid(), snapshot::active(), self.functions) }
     }
 
     /// Opens a table of names; None if it was dropped meanwhile. Raises 42501 before it takes the lock, as for the
@@ -135,8 +133,8 @@ impl AttachedTable {
     fn open_name_table(&self, names: &NameTable) -> Fallible<Option<Self>> {
         require_readable(names.table);
         let Ok(table) = EdgesTable::open(names.table) else { return Ok(None) };
-        // SAFETY: a snapshot is active in every SQL function; the table is open.
-        let registration = unsafe { names.registration(plain::GetActiveSnapshot(), self.functions) };
+        // SAFETY: the active snapshot; the table is open.
+        let registration = unsafe { names.registration(snapshot::active(), self.functions) };
         let columns = table.columns(&registration.names).map_err(|(argument, column)| {
             let what = match argument {
                 "label" => "names",

@@ -18,7 +18,7 @@ use crate::error::Fallible;
 use crate::guc::Match;
 use crate::pg::compat::plain;
 use crate::pg::invalidation::Cached;
-use crate::pg::{compat, encoding, invalidation};
+use crate::pg::{compat, encoding, invalidation, snapshot};
 use pgrx::{check_for_interrupts, pg_sys};
 use std::ffi::CStr;
 use std::rc::Rc;
@@ -196,9 +196,7 @@ fn key(table: pg_sys::Oid, functions: Functions) -> Key {
 pub fn meant(functions: Functions, named: Option<pg_sys::Oid>) -> Option<pg_sys::Oid> {
     named.or_else(|| {
         // SAFETY: a snapshot is active in every SQL function.
-        unsafe {
-            registration_cache::only_registered(functions.documents(), functions, plain::GetActiveSnapshot()).ok()
-        }
+        unsafe { registration_cache::only_registered(functions.documents(), functions, snapshot::active()).ok() }
     })
 }
 
@@ -212,8 +210,7 @@ impl Documents {
             None => {
                 // SAFETY: a snapshot is active in every SQL function.
                 let only = unsafe {
-                    let snapshot = plain::GetActiveSnapshot();
-                    registration_cache::only_registered(functions.documents(), functions, snapshot)
+                    registration_cache::only_registered(functions.documents(), functions, snapshot::active())
                 };
                 match only {
                     Ok(only) => only,

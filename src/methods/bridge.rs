@@ -40,9 +40,7 @@ const PER_ELEMENT: usize = 64;
 /// then by depth, parent and child. Names are ordered by bytes. NULL arguments give no rows. Errors: 22023 (max_hops);
 /// those of cft_context; 53400 (cftrag.work_memory).
 #[pg_extern(sql = false)]
-fn cft_bridge(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo, whose arguments SQL declares.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_bridge(call: Call) -> Fallible<()> {
     let rows = call.rows();
     let (Some(entities), Some(max_hops)) = (call.names(0)?, call.int(1)) else { return Ok(()) };
     if !(0..=MAX_LEVELS).contains(&max_hops) {

@@ -36,9 +36,7 @@ use std::cmp::Reverse;
 /// `more` is how many of an entity's children are not among the rows. Errors: those of cft_context; 53400
 /// (cftrag.work_memory).
 #[pg_extern(sql = false)]
-fn cft_expansion(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo, whose arguments SQL declares.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_expansion(call: Call) -> Fallible<()> {
     let rows = call.rows();
     let Some(hits) = call.names(0)? else { return Ok(()) };
     let (Some(up), Some(down), Some(min_support)) = (call.int(1), call.int(2), call.int(3)) else { return Ok(()) };

@@ -15,9 +15,7 @@ use pgrx::prelude::*;
 /// Returns the relations in the order of the text, each once per sentence. Errors: 22021 (not UTF-8, in a database of
 /// SQL_ASCII).
 #[pg_extern(sql = false)]
-fn cft_extract_relations(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_extract_relations(call: Call) -> Fallible<()> {
     let rows = call.rows();
     let (Some(text), Some(modifiers)) = (call.text(0), call.arg(1)) else { return Ok(()) };
     let text = as_utf8(text)?;

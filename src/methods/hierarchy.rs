@@ -40,9 +40,7 @@ const HUB: i32 = 60;
 /// 22004 (NULL argument or weight), 22023 (height, weight), 22003 (weights too large to add up), 42703, 42701, 42804
 /// (columns), 53400 (cftrag.work_memory), the table's own.
 #[pg_extern(sql = false)]
-fn cft_build_hierarchy(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_build_hierarchy(call: Call) -> Fallible<()> {
     let rows = call.rows();
     let height = call.int(4).ok_or_else(|| error::null_argument("height"))?;
     let height = usize::try_from(height).ok().filter(|height| (1..=MAX_HEIGHT).contains(height));

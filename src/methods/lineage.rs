@@ -33,9 +33,7 @@ struct Reading {
 /// under them, except one that they are also under (in a cycle). depth_a, depth_b: steps from a, from b. Errors: 53400
 /// (cftrag.work_memory); those of cft_context.
 #[pg_extern(sql = false)]
-fn cft_lca(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_lca(call: Call) -> Fallible<()> {
     let rows = call.rows();
     let (Some(a), Some(b)) = (call.text(0), call.text(1)) else { return Ok(()) };
     let mut reading = Reading::of(&call, 2)?;
@@ -196,9 +194,7 @@ fn lowest(reading: &mut Reading, nodes: &Nodes) -> Fallible<Vec<bool>> {
 /// it (cycles).
 /// Errors: those of cft_lca.
 #[pg_extern(sql = false)]
-fn cft_depth(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_depth(call: Call) -> Fallible<()> {
     let rows = call.rows();
     let Some(entity) = call.text(0) else { return Ok(()) };
     let mut reading = Reading::of(&call, 1)?;
@@ -227,9 +223,7 @@ fn cft_depth(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 ///
 /// Returns the number of different entities under an entity, itself included. Errors: those of cft_lca.
 #[pg_extern(sql = false)]
-fn cft_subtree_size(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_subtree_size(call: Call) -> Fallible<()> {
     let rows = call.rows();
     let Some(entity) = call.text(0) else { return Ok(()) };
     let mut reading = Reading::of(&call, 1)?;

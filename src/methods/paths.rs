@@ -32,9 +32,7 @@ const PER_STEP: usize = 120;
 /// one step nearer that leads to it. With direction up or down the answer is cft_context's. Errors: 22023 (direction,
 /// hops); 53400 (cftrag.work_memory); those of cft_context.
 #[pg_extern(sql = false)]
-fn cft_neighbors(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_neighbors(call: Call) -> Fallible<()> {
     let rows = call.rows();
     let (Some(entity), Some(hops), Some(direction)) = (call.text(0), call.int(1), call.text(2)) else { return Ok(()) };
     check_hops("max_hops", hops)?;
@@ -121,9 +119,7 @@ fn add_neighbors<'a, T>(
 /// `path[i + 1]`: up (to a parent), down, or both (each is the other's parent). Errors: 22023 (max_hops); 54000 (too
 /// many paths); 53400 (cftrag.work_memory); those of cft_context.
 #[pg_extern(sql = false)]
-fn cft_path(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_path(call: Call) -> Fallible<()> {
     let (rows, mut kept) = (call.rows(), KeptLabels::default());
     let Some(asked) = Asked::of(&call)? else { return Ok(()) };
     each_path(&asked, MOST_ENTITIES, |names, paths, path| {
@@ -170,9 +166,7 @@ fn step_name(steps: u8) -> &'static str {
 /// told apart as in cft_context_text. Equal data give equal bytes.
 /// Errors: those of cft_path.
 #[pg_extern(sql = false)]
-fn cft_explain_path(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Option<Vec<u8>>> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_explain_path(call: Call) -> Fallible<Option<Vec<u8>>> {
     let Some(mut asked) = Asked::of(&call)? else { return Ok(None) };
     let (mut paths, mut kept, mut seen, mut room) = (Vec::new(), KeptLabels::default(), Seen::default(), Room::new());
     each_path(&asked, u64::MAX, |names, of, path| {

@@ -39,9 +39,7 @@ const PER_NAME: usize = 130;
 /// such an entity, it begins at the farthest above. It is the shortest path; ties go to the one whose names are the
 /// smallest from the top down. Errors: those of cft_context; 53400.
 #[pg_extern(sql = false)]
-fn cft_path_prefix(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_path_prefix(call: Call) -> Fallible<()> {
     let rows = call.rows();
     let Some(entities) = call.names(0)? else { return Ok(()) };
     let walker = Walker { trees: call.arg(2), ..Walker::of(&call, 1)? };
@@ -127,9 +125,7 @@ pub fn first_paths(
 /// `cft_path_prefix(entity text, edges regclass, trees text[], separator text) -> text`: the prefix in the entity's
 /// first tree, of all or of these; NULL if it is in none.
 #[pg_extern(sql = false)]
-fn cft_path_prefix_one(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_path_prefix_one(call: Call) -> Fallible<Internal> {
     let Some(name) = call.text(0) else { return Ok(Internal::from(None)) };
     let walker = Walker { trees: call.arg(2), ..Walker::of(&call, 1)? };
     if reads_as_array(name) && call.is_given_text(0) {

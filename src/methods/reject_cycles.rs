@@ -53,17 +53,14 @@ type Names = [Option<Vec<u8>>; 3];
 /// the columns of cft_attach. Errors: 23514 (the row closes a cycle), 39P01 (a trigger of another kind), 42P01 (not attached), 42703, 42804, 42809 (the table has
 /// changed since).
 #[pg_extern(sql = false)]
-fn cft_reject_cycles(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo; the trigger manager's data is valid during the call.
-    let call = unsafe { Call::new(fcinfo) };
-    // SAFETY: as above.
-    let data = unsafe { &*call.trigger().ok_or_else(error::not_a_cycle_trigger)? };
+fn cft_reject_cycles(call: Call) -> Fallible<()> {
+    let data = call.trigger().ok_or_else(error::not_a_cycle_trigger)?;
     let (old, new) = match (data.tg_event & SHAPE, data.tg_event & OPERATION) {
         (AFTER_ROW, INSERT) => (None, data.tg_trigtuple),
         (AFTER_ROW, UPDATE) => (Some(data.tg_trigtuple), data.tg_newtuple),
         _ => return Err(error::not_a_cycle_trigger()),
     };
-    // SAFETY: as above.
+    // SAFETY: the trigger manager's data.
     let (table, arguments) = unsafe { ((*data.tg_relation).rd_id, (*data.tg_trigger).tgnargs) };
     if arguments != 0 {
         return Err(error::not_a_cycle_trigger());

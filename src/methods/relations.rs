@@ -38,9 +38,7 @@ struct Raw {
 /// snapshot. Errors: 22004 (NULL argument), 42P01, 42703, 42701 (a column twice), 53400 (cftrag.work_memory), and the
 /// relation's own.
 #[pg_extern(sql = false)]
-fn cft_filter_relations(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_filter_relations(call: Call) -> Fallible<()> {
     let rows = call.rows();
     let oid = call.oid(0).ok_or_else(|| error::null_argument("raw"))?;
     require_readable(oid);

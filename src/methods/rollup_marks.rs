@@ -66,12 +66,8 @@ struct Touched<'a> {
 /// event has them; or for each row, which does nothing where the statement fires its trigger, too. Errors: 39P01 (a trigger of another kind), 25001 (TRUNCATE of documents under an old snapshot),
 /// those of the INSERT of marks.
 #[pg_extern(sql = false)]
-fn cft_rollup_changed(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo; the trigger manager's data is valid during the call.
-    let (call, mut data) = unsafe {
-        let call = Call::new(fcinfo);
-        (call, *call.trigger().ok_or_else(error::not_a_marking_trigger)?)
-    };
+fn cft_rollup_changed(call: Call) -> Fallible<()> {
+    let mut data = *call.trigger().ok_or_else(error::not_a_marking_trigger)?;
     let operation = OPERATIONS[(data.tg_event & OPERATION) as usize];
     let (new, old) = (
         matches!(operation, Operation::Insert | Operation::Update).then_some(c"cft_new"),
@@ -139,9 +135,9 @@ unsafe fn row_as_tables(data: &mut pg_sys::TriggerData, operation: Operation) {
 
 /// `cft_rollup_write(summaries regclass, entities text[]) -> void`: remembers that this transaction has marked these entities itself.
 #[pg_extern(sql = false)]
-fn cft_rollup_write(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo; reads a backend variable.
-    let (call, subtransaction) = unsafe { (Call::new(fcinfo), pg_sys::GetCurrentSubTransactionId()) };
+fn cft_rollup_write(call: Call) -> Fallible<()> {
+    // SAFETY: reads a backend variable.
+    let subtransaction = unsafe { pg_sys::GetCurrentSubTransactionId() };
     if let (Some(summaries), Some(entities)) = (call.oid(0), call.names(1)?) {
         marked::note(summaries, entities.into_iter(), subtransaction);
     }
@@ -150,9 +146,7 @@ fn cft_rollup_write(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
 
 /// `cft_rollup_mine(entities text[], summaries regclass) -> text[]`: those of the entities that this transaction has marked itself.
 #[pg_extern(sql = false)]
-fn cft_rollup_mine(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<Internal> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_rollup_mine(call: Call) -> Fallible<Internal> {
     let summaries = call.oid(1).unwrap_or(pg_sys::InvalidOid);
     let mut mine = call.names(0)?.unwrap_or_default();
     mine.retain(|entity| marked::has(summaries, entity));

@@ -4,8 +4,6 @@
 //! The image is read entity by entity (crates/core/src/walk/roots.rs), under the conditions of serve/conditions.rs,
 //! holding the lock no longer than a walk does; otherwise the definition answers, with the same rows in the same order.
 
-#![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
-
 use crate::call::fmgr::{Call, Rows};
 use crate::call::tuple;
 use crate::call::tuple::Row;
@@ -30,9 +28,7 @@ use pgrx::prelude::*;
 /// Returns the roots of these trees; NULL means all trees, a NULL among them the rows without a tree. Ordered by tree
 /// (NULL first), by position if the table has one, then by bytes. Errors: those of cft_context.
 #[pg_extern(sql = false)]
-fn cft_roots(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_roots(call: Call) -> Fallible<()> {
     let rows = call.rows();
     let of = AttachedTable::open(&call, 0)?;
     let trees = call.arg(1);

@@ -37,6 +37,12 @@ pub fn full_xid(xid: u32) -> u64 {
     next.wrapping_add_signed(i64::from(xid.wrapping_sub(next as u32) as i32))
 }
 
+/// The active snapshot: there is one in every SQL function.
+pub fn active() -> pg_sys::Snapshot {
+    // SAFETY: reads a backend variable.
+    unsafe { plain::GetActiveSnapshot() }
+}
+
 fn short(xid: u64) -> pg_sys::TransactionId {
     pg_sys::TransactionId::from(xid as u32)
 }

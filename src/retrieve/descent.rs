@@ -98,9 +98,7 @@ struct Descent {
 /// Returns the results, best first. `trees` and `names` are depth 0; retrieve/meaning.rs says where scores come from. SET search_path. Errors: 55000 (no
 /// embeddings), 22000 (dimensions), 53400 (cftrag.work_memory).
 #[pg_extern(sql = false)]
-fn cft_descend(fcinfo: pg_sys::FunctionCallInfo) -> Fallible<()> {
-    // SAFETY: our own fcinfo, whose arguments SQL declares.
-    let call = unsafe { Call::new(fcinfo) };
+fn cft_descend(call: Call) -> Fallible<()> {
     let rows = call.rows();
     let (Some(embedding), Some(trees), Some(tops)) = (call.arg(0), call.arg(3), call.arg(4)) else { return Ok(()) };
     let (walker, mut descent) = (Walker::of(&call, 11)?, Descent::default());

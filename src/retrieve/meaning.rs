@@ -15,8 +15,8 @@ use crate::catalog::registered::{Kind, Which};
 use crate::error;
 use crate::error::Fallible;
 use crate::methods::breadth_first::{named, push};
-use crate::pg::compat::plain;
 use crate::pg::interrupt::check_interrupts;
+use crate::pg::snapshot;
 use crate::retrieve::documents::{Wanted, check_embedding};
 use crate::retrieve::found::Found;
 use crate::retrieve::search;
@@ -272,9 +272,7 @@ impl Summaries {
     /// The table that the caller may read, if one is attached.
     fn of(edges: &AttachedTable) -> Fallible<Option<Self>> {
         let which = Which { other: Some(edges.oid()), ..Which::default() };
-        // SAFETY: a snapshot is active in every SQL function.
-        #[expect(unsafe_code, reason = "a backend variable")]
-        let snapshot = unsafe { plain::GetActiveSnapshot() };
+        let snapshot = snapshot::active();
         let all = registered::readable(Kind::Summaries.function(edges.functions), which, snapshot);
         let Some(said) = all.into_iter().next() else { return Ok(None) };
         let table = EdgesTable::open(said.table)?;

@@ -20,7 +20,7 @@ use crate::image::{chunks, control};
 use crate::pg::compat::plain;
 use crate::pg::invalidation::Cached;
 use crate::pg::snapshot::SnapshotView;
-use crate::pg::{compat, invalidation};
+use crate::pg::{compat, invalidation, snapshot};
 use cftrag_core::Image;
 use pgrx::{check_for_interrupts, pg_sys};
 use std::ptr::null_mut;
@@ -265,7 +265,7 @@ fn for_all_readers(of: &AttachedTable) -> Result<Question, Reason> {
         if being_written(table) {
             return Err(Reason::PendingTrigger);
         }
-        seen(plain::GetActiveSnapshot())?
+        seen(snapshot::active())?
     };
     if !registration.sound {
         return Err(Reason::Triggers);
