@@ -60,7 +60,7 @@ fn cft_attach(call: Call) -> Fallible<()> {
     };
     check(&table)?;
     let oid = table.oid();
-    let known = || registration::read(oid, std::ptr::null_mut(), functions);
+    let known = || registration::now(oid, functions);
     if known().is_some_and(|r| r.sound && r.names == names) {
         drop(table);
         return keep(oid, call.is_true(9), functions);
@@ -129,7 +129,7 @@ fn cft_keep(_call: Call) -> Fallible<()> {
 
 /// Says that a table of names keeps its language, if that is another than the one its edges table has now.
 fn notice_if_other(table: pg_sys::Oid, language: Language, functions: Functions) {
-    let known = registration::read(table, std::ptr::null_mut(), functions);
+    let known = registration::now(table, functions);
     if let Some(known) = known.filter(|known| known.language() != language) {
         let line = attach_line(table, &ColumnNames { language, ..known.names });
         error::notice_other_language(&display_name(table), known.names.language.name(), &line);
@@ -201,7 +201,7 @@ fn attach_names(
     check_columns(&table, &names)?;
     let marker = (functions.names_of()[usize::from(are_labels)], edges.oid());
     let (oid, of) = (table.oid(), edges.oid());
-    let known = || registration::read(oid, std::ptr::null_mut(), functions);
+    let known = || registration::now(oid, functions);
     let markers = || registration::name_markers(oid, functions);
     let is_known = |names: &ColumnNames| known().is_some_and(|r| r.sound && r.names == *names);
     if is_known(&names) && markers().contains(&marker) {
@@ -214,8 +214,7 @@ fn attach_names(
     let table = locked(table, known().is_some())?;
     check_columns(&table, &names)?;
     trigger_ddl::lock(of, pg_sys::ShareUpdateExclusiveLock)?;
-    let Some(of_now) = registration::read(of, std::ptr::null_mut(), functions).filter(|now| now.names.has_parent())
-    else {
+    let Some(of_now) = registration::now(of, functions).filter(|now| now.names.has_parent()) else {
         return Err(error::not_attached(&display_name(of), attach_hint(&edges.table)));
     };
     names.language = language.unwrap_or(of_now.language());

@@ -10,7 +10,6 @@ use crate::error;
 use crate::error::Fallible;
 use crate::guc::Match;
 use crate::pg::encoding;
-use crate::pg::snapshot;
 use crate::retrieve::attach;
 use crate::retrieve::attach::{NewDocuments, NewMapping};
 use crate::retrieve::links::NewLinks;
@@ -65,7 +64,7 @@ fn links(call: &Call, functions: Functions) -> Fallible<NewLinks> {
 
 /// The edges table that a call names, or the only one that the caller's search_path shows.
 fn meant_edges(named: Option<pg_sys::Oid>, functions: Functions) -> Fallible<pg_sys::Oid> {
-    named.map_or_else(|| default_edges_table(snapshot::active(), functions), Ok)
+    named.map_or_else(|| default_edges_table(functions), Ok)
 }
 
 /// `cft_detach_documents(documents regclass) -> void`: drops what cft_attach_documents registered; mappings of other owners stay. STRICT. Errors: 42P01

@@ -32,7 +32,7 @@ fn cft_build(call: Call) -> Fallible<()> {
     let table = EdgesTable::open_and_unlock_later(oid)?;
     privileges::require_owner(oid)?;
     let functions = Functions::beside(call.function());
-    if crate::catalog::registration::read(oid, std::ptr::null_mut(), functions).is_none() {
+    if crate::catalog::registration::now(oid, functions).is_none() {
         return Err(error::not_attached(&crate::catalog::name::display_name(oid), attach_hint(&table)));
     }
     // SAFETY: reads backend state.

@@ -7,7 +7,7 @@ use crate::call::fmgr::{Call, text_value};
 use crate::catalog::registration::Functions;
 use crate::catalog::{column_sql, registration_cache, trust};
 use crate::error::Fallible;
-use crate::pg::{encoding, snapshot};
+use crate::pg::encoding;
 use pgrx::Internal;
 use pgrx::prelude::*;
 
@@ -56,9 +56,7 @@ fn cft_meant_documents(call: Call) -> i32 {
 fn meant(call: Call, registered_by: impl Fn(Functions) -> pg_sys::Oid) -> i32 {
     let table = call.oid(0).unwrap_or_else(|| {
         let functions = Functions::beside(call.function());
-        // SAFETY: a snapshot is active in every SQL function.
-        let found =
-            unsafe { registration_cache::only_registered(registered_by(functions), functions, snapshot::active()) };
+        let found = registration_cache::only_registered(registered_by(functions), functions);
         found.unwrap_or(pg_sys::InvalidOid)
     });
     u32::from(table) as i32

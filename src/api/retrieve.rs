@@ -1,7 +1,5 @@
 //! cft_retrieve, cft_prompt and cft_chunks.
 
-#![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
-
 use crate::call::fmgr;
 use crate::call::fmgr::{Call, text_value};
 use crate::call::format;
@@ -63,10 +61,7 @@ fn cft_retrieve(call: Call) -> Fallible<()> {
         let (no_distance, no_text, no_path) = (line.distance.is_none(), line.text.is_none(), line.path.is_none());
         let mut nulls = [false, no_entity, no_document, false, no_distance, no_text, false, false, no_path];
         rows.add(&mut values, &mut nulls);
-        for n in [0, 1, 2, 5, 7, 8].into_iter().filter(|&n| !nulls[n]) {
-            // SAFETY: made above, copied into the row.
-            unsafe { pg_sys::pfree(values[n].cast_mut_ptr()) };
-        }
+        fmgr::free([0, 1, 2, 5, 7, 8].map(|n| values[n]));
     }
     Ok(())
 }
@@ -248,10 +243,7 @@ fn chunks(call: &Call, names: Option<Vec<&[u8]>>) -> Fallible<()> {
         let mut nulls =
             [false, false, false, false, one.id.is_none(), one.body.is_none(), false, one.distance.is_none()];
         rows.add(&mut values, &mut nulls);
-        for n in [0, 1, 3, 4, 5].into_iter().filter(|&n| !nulls[n]) {
-            // SAFETY: made above, copied into the row.
-            unsafe { pg_sys::pfree(values[n].cast_mut_ptr()) };
-        }
+        fmgr::free([0, 1, 3, 4, 5].map(|n| values[n]));
     }
     Ok(())
 }

@@ -55,7 +55,7 @@ fn shown(table: pg_sys::Oid, functions: Functions) -> bool {
     if privileges::has_policies(table) || !privileges::is_readable(table) {
         return false;
     }
-    let Some(registration) = registration::read(table, std::ptr::null_mut(), functions) else {
+    let Some(registration) = registration::now(table, functions) else {
         return privileges::may_select(table, [None]);
     };
     let names = registration.names;

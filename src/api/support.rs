@@ -211,14 +211,14 @@ pub unsafe fn relatives(
         let snapshot = pg_sys::GetActiveSnapshot();
         let table = match table {
             Some(table) => table,
-            None => attached_table::default_edges_table(snapshot, functions).ok()?,
+            None => attached_table::default_edges_table(functions).ok()?,
         };
         // Checked before we lock it: a caller who may not read the table must not keep others from it.
         if !privileges::is_readable(table) {
             return None;
         }
         let table = EdgesTable::try_open(table)?;
-        let registration = registration_cache::read_once(table.oid(), snapshot, functions)?;
+        let registration = registration_cache::read_once(table.oid(), functions)?;
         let columns = registration_cache::columns(&table, &registration).ok()?;
         conditions::readable(&table, &columns).ok()?;
         let seen = conditions::seen(snapshot).ok()?;

@@ -4,8 +4,6 @@
 //! depth; relative; all by bytes). So the same data give the same bytes, from the image and by the reference query, whatever the order
 //! in which they were written. No tuple is formed on the way. The words are ASCII, so they are right in every server encoding.
 
-#![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
-
 use crate::call::fmgr;
 use crate::call::fmgr::{Call, Rows};
 use crate::call::format;
@@ -94,10 +92,7 @@ fn cft_context_parts(call: Call) -> Fallible<()> {
                 *value = fmgr::text_value(text)?;
             }
             rows.add(&mut values, &mut [false, first.tree.is_none(), false, false]);
-            for value in values {
-                // SAFETY: made above, copied into the row.
-                unsafe { pg_sys::pfree(value.cast_mut_ptr()) };
-            }
+            fmgr::free(values);
             Ok(())
         })
     })

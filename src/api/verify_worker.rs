@@ -14,6 +14,7 @@ use crate::error::Fallible;
 use crate::image::control;
 use crate::image::control::Control;
 use crate::image::slot::Verified;
+use crate::pg::backend;
 use crate::pg::background_worker::transaction;
 use crate::pg::error_context::Entries;
 use crate::pg::{background_worker, lock_holders};
@@ -44,8 +45,7 @@ extern "C-unwind" fn cftrag_verify_worker(_arg: pg_sys::Datum) {
         if transaction(lock_holders::database_is_wanted) {
             return;
         }
-        // SAFETY: reads the clock.
-        let is_old = slot.verified.at.load(SeqCst) + interval <= unsafe { pg_sys::GetCurrentTimestamp() };
+        let is_old = slot.verified.at.load(SeqCst) + interval <= backend::now();
         if !is_old || !slot.holds_image() {
             continue;
         }
@@ -57,8 +57,7 @@ extern "C-unwind" fn cftrag_verify_worker(_arg: pg_sys::Datum) {
 }
 
 fn put_off(verified: &Verified, interval: i64) {
-    // SAFETY: reads the clock.
-    verified.not_before.store(unsafe { pg_sys::GetCurrentTimestamp() } + interval.min(AGAIN), SeqCst);
+    verified.not_before.store(backend::now() + interval.min(AGAIN), SeqCst);
 }
 
 /// Logs an ERROR, and ends its transaction. `entries`: those of the error context before it.
@@ -113,8 +112,7 @@ fn note(control: &Control, table: pg_sys::Oid, (broken, differences): Found) {
     verified.invariant.store(invariant, SeqCst);
     verified.in_table.store(in_table, SeqCst);
     verified.in_image.store(in_image, SeqCst);
-    // SAFETY: reads the clock.
-    verified.at.store(unsafe { pg_sys::GetCurrentTimestamp() }, SeqCst);
+    verified.at.store(backend::now(), SeqCst);
     if problems > 0 {
         error::warn_verified(&name::full_name(table), problems, &words);
     }

@@ -8,6 +8,7 @@ use crate::call::utf8::from_utf8;
 use crate::error;
 use crate::error::Fallible;
 use crate::guc;
+use crate::pg::backend;
 use crate::pg::interrupt::check_interrupts;
 use crate::serve::search::as_plain;
 use crate::serve::synonyms::lower;
@@ -295,8 +296,7 @@ fn characters(text: &str, work: &mut Interruptible<'_>) -> i32 {
 
 /// Whether each byte is a character: the database's encoding is SQL_ASCII.
 fn counts_bytes() -> bool {
-    // SAFETY: reads a backend variable.
-    unsafe { pg_sys::GetDatabaseEncoding() == pg_sys::pg_enc::PG_SQL_ASCII as i32 }
+    backend::is_sql_ascii()
 }
 
 /// A text as UTF-8, whatever the database's encoding. None if it is not valid UTF-8 (SQL_ASCII holds any bytes). 0A000 in an encoding

@@ -19,6 +19,7 @@ use crate::error::Fallible;
 use crate::image::chunks;
 use crate::image::control::Control;
 use crate::image::slot::{COUNTING, Header, Key, Slot, State};
+use crate::pg::backend;
 use crate::pg::compat;
 use crate::pg::compat::random_seed;
 use crate::pg::snapshot;
@@ -103,8 +104,7 @@ pub fn load(
         snapshot_xmax: seen.xmax(),
         last_change,
         root,
-        // SAFETY: reads the clock.
-        built_at: unsafe { pg_sys::GetCurrentTimestamp() },
+        built_at: backend::now(),
         build_microseconds: started.elapsed().as_micros() as u64,
         load: 0,
         rows: Image::open(memory).map_err(|e| error::core(&e))?.stats().edge_rows,

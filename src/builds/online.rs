@@ -25,6 +25,7 @@ use crate::image::control;
 use crate::image::control::Control;
 use crate::image::gone;
 use crate::image::slot::{APPLYING, LOCKING, RETRY_MICROSECONDS, SCANNING, Slot, WAITING};
+use crate::pg::backend;
 use crate::pg::background_worker::{between_transactions, transaction};
 use crate::pg::latch::pause;
 use crate::pg::snapshot::SnapshotView;
@@ -90,8 +91,7 @@ fn load(control: &Control, job: &Job, work: impl FnOnce(usize) -> Fallible<()>) 
     if let Some((_, slot)) = control.find(job.table) {
         slot.outcome.store(done.word(job.asker), SeqCst);
         let wait = if done == BuildOutcome::Built { 0 } else { RETRY_MICROSECONDS };
-        // SAFETY: reads the clock.
-        slot.retry_at.store(unsafe { pg_sys::GetCurrentTimestamp() } + wait, SeqCst);
+        slot.retry_at.store(backend::now() + wait, SeqCst);
     }
     done
 }

@@ -10,6 +10,7 @@ use crate::catalog::registration::Functions;
 use crate::image::control::Control;
 use crate::image::slot;
 use crate::image::slot::Slot;
+use crate::pg::backend;
 use crate::pg::background_worker::{Handle, launch};
 use crate::pg::{client, compat, latch, lock_holders};
 use pgrx::prelude::*;
@@ -28,8 +29,7 @@ pub fn start(table: pg_sys::Oid, functions: Functions) -> Option<Worker> {
 }
 
 fn build(table: pg_sys::Oid, functions: Functions, asker: u32) -> Option<Worker> {
-    // SAFETY: a backend variable.
-    let database = unsafe { pg_sys::MyDatabaseId };
+    let database = pg_sys::Oid::from(backend::database());
     let [database, table, row, truncate] =
         [database, table, functions.capture, functions.capture_truncate].map(u32::from);
     let handle = launch(c"cftrag builder", c"cftrag_build_worker", [database, table, row, truncate, asker])?;

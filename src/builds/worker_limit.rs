@@ -10,6 +10,7 @@
 use crate::image::control::Control;
 use crate::image::slot;
 use crate::image::slot::Slot;
+use crate::pg::backend;
 use crate::pg::lwlock::EXCLUSIVE;
 use pgrx::pg_sys;
 use std::sync::atomic::AtomicU32;
@@ -75,8 +76,7 @@ pub fn is_free(control: &Control, owner: u32) -> bool {
     let waits = |slot: &&Slot| slot::WAITS.contains(&slot.progress.phase.load(SeqCst));
     let longest = taken(control).filter(of_role).filter(waits).min_by_key(|slot| slot.progress.started.load(Relaxed));
     if let Some(slot) = longest {
-        // SAFETY: reads the clock.
-        let waited = unsafe { pg_sys::GetCurrentTimestamp() } - slot.progress.started.load(Relaxed);
+        let waited = backend::now() - slot.progress.started.load(Relaxed);
         if waited > WAITED_MICROSECONDS {
             slot.place_wanted.store(slot.builder.load(SeqCst), SeqCst);
         }

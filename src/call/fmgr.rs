@@ -192,6 +192,14 @@ impl Rows {
     }
 }
 
+/// Frees texts and arrays that were made here, and copied into a row; none are 0.
+pub fn free(values: impl IntoIterator<Item = pg_sys::Datum>) {
+    for value in values.into_iter().filter(|value| !value.is_null()) {
+        // SAFETY: palloc'd by the functions below, and not used again.
+        unsafe { pg_sys::pfree(value.cast_mut_ptr()) };
+    }
+}
+
 /// # Safety
 /// `datum` is a text (or varchar, bytea) value.
 pub unsafe fn text_bytes<'a>(datum: pg_sys::Datum) -> &'a [u8] {

@@ -11,12 +11,12 @@ use crate::catalog::registration;
 use crate::catalog::registration::Functions;
 use crate::image::control::Control;
 use crate::image::{control, gone};
+use crate::pg::backend;
 use crate::pg::compat::{OAT_DROP, ObjectAccessHook, object_access_hook};
 use crate::pg::contain;
 use pgrx::pg_sys;
 use std::cell::{Cell, RefCell};
 use std::ffi::{c_int, c_void};
-use std::ptr::null_mut;
 use std::sync::atomic::Ordering::Relaxed;
 
 thread_local! {
@@ -97,8 +97,7 @@ pub fn before_commit() {
 }
 
 fn give_back(control: &Control, dropped: Dropped) {
-    // SAFETY: a backend variable.
-    let here = u32::from(unsafe { pg_sys::MyDatabaseId });
+    let here = backend::database();
     let all_of = |database: u32| {
         let of = control.entries().filter(move |(_, entry)| entry.database.load(Relaxed) == database);
         of.for_each(|(index, _)| give_back_one(control, index, move |held, _| held == database));
@@ -111,7 +110,7 @@ fn give_back(control: &Control, dropped: Dropped) {
         }
         Dropped::Detached(table) => {
             let oid = pg_sys::Oid::from(table);
-            let is_attached = || registration::read(oid, null_mut(), Functions::of_extension()).is_some();
+            let is_attached = || registration::now(oid, Functions::of_extension()).is_some();
             if let Some(index) = control.find_entry(oid) {
                 give_back_one(control, index, |database, held| held == table && database == here && !is_attached());
             }

@@ -9,6 +9,7 @@ use crate::catalog::registration::Functions;
 use crate::catalog::{name, registered, registration, roles};
 use crate::error;
 use crate::image::{control, gone};
+use crate::pg::backend;
 use crate::pg::background_worker::{Handle, launch};
 use crate::pg::contain;
 use crate::pg::invalidation;
@@ -127,8 +128,7 @@ fn start(documents: pg_sys::Oid) -> bool {
     if STARTED.with_borrow(|started| started.as_ref().is_some_and(is_to_begin)) || turn::is_taken(owner) {
         return true;
     }
-    // SAFETY: a backend variable.
-    let database = unsafe { pg_sys::MyDatabaseId };
+    let database = pg_sys::Oid::from(backend::database());
     let extra = [u32::from(database), u32::from(owner), 0, 0, 0];
     // SAFETY: the handle outlives the transaction.
     let started = unsafe {
@@ -182,6 +182,5 @@ fn left(owner: pg_sys::Oid) -> impl Iterator<Item = (&'static AtomicU64, pg_sys:
 }
 
 fn key(documents: pg_sys::Oid) -> u64 {
-    // SAFETY: a backend variable.
-    u64::from(u32::from(unsafe { pg_sys::MyDatabaseId })) << 32 | u64::from(u32::from(documents))
+    u64::from(backend::database()) << 32 | u64::from(u32::from(documents))
 }

@@ -69,7 +69,7 @@ pub fn attach_line(table: pg_sys::Oid, names: &ColumnNames) -> String {
         let [what, argument] = if is_labels { ["labels", "label"] } else { ["aliases", "alias"] };
         let (table, name, entity) = (quote(&display_name(table)), quote(name), quote(&names.child));
         let edges = markers.first().map(|(_, edges)| format!(", edges => '{}'", quote(&display_name(*edges))));
-        let of = markers.first().and_then(|(_, edges)| registration::read(*edges, std::ptr::null_mut(), functions));
+        let of = markers.first().and_then(|(_, edges)| registration::now(*edges, functions));
         let (edges, of) = (edges.unwrap_or_default(), of.map(|of| of.language()).unwrap_or_default());
         let language = language_argument(names.language, of);
         let others = names_argument(names);

@@ -4,8 +4,6 @@
 //! columns, reads the registration, and checks that the columns are still what they were. This file knows nothing of
 //! images.
 
-#![expect(unsafe_code, reason = "talks to the executor directly")]
-
 use crate::call::fmgr::Call;
 use crate::catalog::attach_line::attach_hint;
 use crate::catalog::column_rules::check_types;
@@ -18,7 +16,6 @@ use crate::catalog::{name, privileges, registration_cache};
 use crate::error;
 use crate::error::Fallible;
 use crate::pg::lock_owner;
-use crate::pg::snapshot;
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::rc::Rc;
@@ -57,7 +54,6 @@ impl AttachedTable {
     /// Opens what [`AttachedTable::of`] does, or a table of names (aliases), if the call names one.
     pub fn of_any(function: pg_sys::Oid, edges: Option<pg_sys::Oid>) -> Fallible<Self> {
         let functions = Functions::beside(function);
-        let snapshot = snapshot::active();
         let table = match edges {
             Some(pg_sys::InvalidOid) => return Err(unclear(functions)),
             Some(table) => {
@@ -66,20 +62,18 @@ impl AttachedTable {
                 }
                 EdgesTable::open(table)?
             }
-            None => open_meant(snapshot, functions)?,
+            None => open_meant(functions)?,
         };
         Self::of_table(table, functions)
     }
 
     /// The attached table, which is open. Errors: 42703, 42804, 42P01 or 42809 (not attached).
     pub fn of_table(table: EdgesTable, functions: Functions) -> Fallible<Self> {
-        let snapshot = snapshot::active();
-        // SAFETY: the active snapshot.
-        let registration = match unsafe { registration_cache::read_once(table.oid(), snapshot, functions) } {
+        let registration = match registration_cache::read_once(table.oid(), functions) {
             Some(registration) => registration,
             // An older snapshot may not see an attach that has committed since: it can use the columns, but not the
             // image.
-            None => match crate::catalog::registration::read(table.oid(), std::ptr::null_mut(), functions) {
+            None => match crate::catalog::registration::now(table.oid(), functions) {
                 Some(now) => Rc::new(Registration { sound: false, ..now }),
                 None => return Err(error::not_attached(&name::display_name(table.oid()), attach_hint(&table))),
             },
@@ -124,8 +118,7 @@ impl AttachedTable {
     }
 
     fn name_tables(&self) -> Rc<NameTables> {
-        // SAFETY: the active snapshot.
-        unsafe { registration_cache::name_tables(self.oid(), snapshot::active(), self.functions) }
+        registration_cache::name_tables(self.oid(), self.functions)
     }
 
     /// Opens a table of names; None if it was dropped meanwhile. Raises 42501 before it takes the lock, as for the
@@ -133,8 +126,7 @@ impl AttachedTable {
     fn open_name_table(&self, names: &NameTable) -> Fallible<Option<Self>> {
         require_readable(names.table);
         let Ok(table) = EdgesTable::open(names.table) else { return Ok(None) };
-        // SAFETY: the active snapshot; the table is open.
-        let registration = unsafe { names.registration(snapshot::active(), self.functions) };
+        let registration = names.registration(self.functions);
         let columns = table.columns(&registration.names).map_err(|(argument, column)| {
             let what = match argument {
                 "label" => "names",
@@ -161,13 +153,13 @@ pub struct OpenNames {
 
 /// Opens [`default_edges_table`]. If the table was dropped, renamed or detached while we waited for its lock, we choose
 /// again, as PostgreSQL looks a name up again.
-fn open_meant(snapshot: pg_sys::Snapshot, functions: Functions) -> Fallible<EdgesTable> {
+fn open_meant(functions: Functions) -> Fallible<EdgesTable> {
     loop {
-        let meant = default_edges_table(snapshot, functions)?;
+        let meant = default_edges_table(functions)?;
         let was_locked = lock_owner::reads(meant);
         let opened = EdgesTable::open(meant);
         if let Ok(table) = opened
-            && (was_locked || default_edges_table(snapshot, functions)? == meant)
+            && (was_locked || default_edges_table(functions)? == meant)
         {
             return Ok(table);
         }
@@ -178,9 +170,8 @@ fn open_meant(snapshot: pg_sys::Snapshot, functions: Functions) -> Fallible<Edge
 
 /// The table that a call without `edges` means: the only attached table that the caller may read and that is visible in
 /// its search_path.
-pub fn default_edges_table(snapshot: pg_sys::Snapshot, functions: Functions) -> Fallible<pg_sys::Oid> {
-    // SAFETY: the active snapshot.
-    let found = unsafe { registration_cache::only_registered(functions.capture, functions, snapshot) };
+pub fn default_edges_table(functions: Functions) -> Fallible<pg_sys::Oid> {
+    let found = registration_cache::only_registered(functions.capture, functions);
     found.map_err(|tables| error::unclear_edges(&names(&tables)))
 }
 

@@ -18,7 +18,7 @@ use crate::error::Fallible;
 use crate::guc::Match;
 use crate::pg::compat::plain;
 use crate::pg::invalidation::Cached;
-use crate::pg::{compat, encoding, invalidation, snapshot};
+use crate::pg::{compat, encoding, invalidation};
 use pgrx::{check_for_interrupts, pg_sys};
 use std::ffi::CStr;
 use std::rc::Rc;
@@ -194,10 +194,7 @@ fn key(table: pg_sys::Oid, functions: Functions) -> Key {
 
 /// The table of documents that a call names; if it names none, the only one that the caller may read and search_path shows, if there is exactly one.
 pub fn meant(functions: Functions, named: Option<pg_sys::Oid>) -> Option<pg_sys::Oid> {
-    named.or_else(|| {
-        // SAFETY: a snapshot is active in every SQL function.
-        unsafe { registration_cache::only_registered(functions.documents(), functions, snapshot::active()).ok() }
-    })
+    named.or_else(|| registration_cache::only_registered(functions.documents(), functions).ok())
 }
 
 impl Documents {
@@ -208,10 +205,7 @@ impl Documents {
         let table = match named.filter(|named| *named != pg_sys::InvalidOid) {
             Some(table) => table,
             None => {
-                // SAFETY: a snapshot is active in every SQL function.
-                let only = unsafe {
-                    registration_cache::only_registered(functions.documents(), functions, snapshot::active())
-                };
+                let only = registration_cache::only_registered(functions.documents(), functions);
                 match only {
                     Ok(only) => only,
                     Err(none) if none.is_empty() && !needed => return Ok(None),
@@ -318,8 +312,7 @@ fn read(oid: pg_sys::Oid, functions: Functions) -> Fallible<Documents> {
         return Err(not_attached(oid, functions));
     }
     let Ok(table) = EdgesTable::open(oid) else { return Err(not_attached(oid, functions)) };
-    // SAFETY: an open relation.
-    let all = unsafe { registered::of_open(table.rel(), functions.documents()) };
+    let all = registered::of_open(&table, functions.documents());
     let Some(first) = all.first() else { return Err(not_attached(oid, functions)) };
     let column = |role: &str| first.column(role).and_then(|name| DocumentColumn::of(&table, name));
     let (Some(id), Some(body), Some(embedding)) = (column("id"), column("body"), column("embedding")) else {
@@ -331,8 +324,7 @@ fn read(oid: pg_sys::Oid, functions: Functions) -> Fallible<Documents> {
     let sort = column("sort");
     let numbered = |role| (1..).map_while(|n| column(&format!("{role}{n}"))).collect(); // bounded: a trigger's arguments
     let (columns, show) = (numbered("column"), numbered("show"));
-    // SAFETY: an open relation.
-    let linked = unsafe { registered::of_open(table.rel(), functions.links()) };
+    let linked = registered::of_open(&table, functions.links());
     // What is written by way of a parent fires no trigger that keeps links.
     let is_followed = linked.is_empty() || table.unsuitable().or_else(|| table.inherits()).is_none();
     let mapping = belonging(oid, functions, Kind::Mapping, |table, said| {
@@ -408,8 +400,7 @@ fn belonging<T>(
     let counts = |table: &pg_sys::Oid| trust::counts_beside(*table, other) && is_readable(*table);
     tables.into_iter().filter(counts).find_map(|table| {
         let table = EdgesTable::open(table).ok()?;
-        // SAFETY: an open relation.
-        let all = unsafe { registered::of_open(table.rel(), function) };
+        let all = registered::of_open(&table, function);
         let said = all.iter().find(|said| said.other == other)?;
         read(&table, said)
     })

@@ -7,6 +7,7 @@
 
 use crate::error;
 use crate::error::Fallible;
+use crate::pg::backend;
 use crate::pg::compat;
 use crate::pg::compat::plain;
 use pgrx::pg_sys;
@@ -136,8 +137,7 @@ pub fn require_owner(table: pg_sys::Oid) -> Fallible<()> {
 
 /// Whether the caller has the rights of the table's owner.
 pub fn is_owner(table: pg_sys::Oid) -> bool {
-    // SAFETY: reads a backend variable.
-    compat::owns_table(table, unsafe { plain::GetUserId() })
+    compat::owns_table(table, backend::user())
 }
 
 /// Raises 42501, unless the table is gone.

@@ -9,6 +9,7 @@
 
 #![expect(unsafe_code, reason = "reads the relation cache and system catalogs")]
 
+use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::registration::Functions;
 use crate::catalog::{pg_trigger, privileges, roles, trust};
 use crate::pg::{compat, encoding};
@@ -124,11 +125,17 @@ impl Registered {
     }
 }
 
-/// What triggers of that function say about an open table, as of now.
+/// What triggers of that function say about a table, as of now.
+pub fn of_open(table: &EdgesTable, function: pg_sys::Oid) -> Vec<Registered> {
+    // SAFETY: the table is open.
+    unsafe { of_relation(table.rel(), function) }
+}
+
+/// What triggers of that function say about an open relation, as of now.
 ///
 /// # Safety
 /// An open relation.
-pub unsafe fn of_open(rel: pg_sys::Relation, function: pg_sys::Oid) -> Vec<Registered> {
+pub unsafe fn of_relation(rel: pg_sys::Relation, function: pg_sys::Oid) -> Vec<Registered> {
     // SAFETY: the caller's promise; tgnattr and tgnargs count the columns and arguments; strings are NUL-terminated.
     unsafe {
         let desc = (*rel).trigdesc;

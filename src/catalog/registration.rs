@@ -183,6 +183,11 @@ pub fn read(table: pg_sys::Oid, snapshot: pg_sys::Snapshot, functions: Functions
     read_placed(table, snapshot, functions).map(|(registration, _)| registration)
 }
 
+/// The registration of `table` as of now.
+pub fn now(table: pg_sys::Oid, functions: Functions) -> Option<Registration> {
+    read(table, std::ptr::null_mut(), functions)
+}
+
 /// Reads what [`read`] does, and the places of the two rows if the registration is sound.
 pub fn read_placed(
     table: pg_sys::Oid,

@@ -19,6 +19,7 @@ use crate::error::Fallible;
 use crate::ffi::pg_guard_ffi_boundary;
 use crate::pg::compat::plain;
 use crate::pg::invalidation::Cached;
+use crate::pg::snapshot;
 use crate::pg::{compat, invalidation};
 use pgrx::pg_sys;
 use std::convert::Infallible;
@@ -280,17 +281,11 @@ pub fn forget_default_table() {
 /// The table's registration as the snapshot sees it, read at most once per snapshot. It is sound only if it is also the
 /// one of now: what this transaction writes is captured by the triggers of now, so an image for an older registration
 /// would miss it.
-///
-/// # Safety
-/// `snapshot` is the active snapshot; the table is locked.
-pub unsafe fn read_once(
-    table: pg_sys::Oid,
-    snapshot: pg_sys::Snapshot,
-    functions: Functions,
-) -> Option<Rc<Registration>> {
-    // SAFETY: the caller's promise.
+pub fn read_once(table: pg_sys::Oid, functions: Functions) -> Option<Rc<Registration>> {
+    let snapshot = snapshot::active();
+    // SAFETY: the active snapshot.
     let id = unsafe { SnapshotId::of(snapshot) };
-    // SAFETY: the caller's promise.
+    // SAFETY: the active snapshot.
     let sound = || unsafe { cached_sound(table, snapshot, functions) };
     let unsound = |registration| Rc::new(Registration { sound: false, ..registration });
     let find = || sound().or_else(|| read(table, snapshot, functions).map(unsound)).ok_or(());
@@ -299,15 +294,9 @@ pub unsafe fn read_once(
 
 /// The only table registered by `function` that the caller may read and that search_path shows; searched at most once
 /// per snapshot, role and search_path. The error holds all that the caller may read, if there is not exactly one.
-///
-/// # Safety
-/// `snapshot` is the active snapshot.
-pub unsafe fn only_registered(
-    function: pg_sys::Oid,
-    functions: Functions,
-    snapshot: pg_sys::Snapshot,
-) -> Result<pg_sys::Oid, Vec<pg_sys::Oid>> {
-    // SAFETY: the caller's promise; reads backend variables; the setting is a C string.
+pub fn only_registered(function: pg_sys::Oid, functions: Functions) -> Result<pg_sys::Oid, Vec<pg_sys::Oid>> {
+    let snapshot = snapshot::active();
+    // SAFETY: the active snapshot; reads backend variables; the setting is a C string.
     let key = unsafe {
         let path = CStr::from_ptr(pg_sys::namespace_search_path);
         (SnapshotId::of(snapshot), function, plain::GetUserId(), path.to_owned())
@@ -337,11 +326,9 @@ fn is_visible(table: pg_sys::Oid) -> bool {
 
 /// The tables of names of an edges table that count ([`trust::counts_beside`]), ascending by OID; searched at most once
 /// per snapshot.
-///
-/// # Safety
-/// `snapshot` is the active snapshot.
-pub unsafe fn name_tables(edges: pg_sys::Oid, snapshot: pg_sys::Snapshot, functions: Functions) -> Rc<NameTables> {
-    // SAFETY: the caller's promise; reads a backend variable.
+pub fn name_tables(edges: pg_sys::Oid, functions: Functions) -> Rc<NameTables> {
+    let snapshot = snapshot::active();
+    // SAFETY: the active snapshot; reads a backend variable.
     let key = unsafe { (SnapshotId::of(snapshot), plain::GetUserId(), edges) };
     let find = || Ok::<_, Infallible>(Rc::new(find_name_tables(edges, snapshot, functions)));
     let Ok(tables) = NAMES.with(|last| last.get(key, find));
@@ -388,12 +375,8 @@ fn find_name_tables(edges: pg_sys::Oid, snapshot: pg_sys::Snapshot, functions: F
 impl NameTable {
     /// The registration of the table's own image, which also says its language; not sound if there is none for these
     /// columns.
-    ///
-    /// # Safety
-    /// `snapshot` is the active snapshot; the table is locked.
-    pub unsafe fn registration(&self, snapshot: pg_sys::Snapshot, functions: Functions) -> Rc<Registration> {
-        // SAFETY: the caller's promise.
-        let registration = unsafe { read_once(self.table, snapshot, functions) };
+    pub fn registration(&self, functions: Functions) -> Rc<Registration> {
+        let registration = read_once(self.table, functions);
         registration.filter(|registration| registration.names.are_names_as(&self.names)).unwrap_or_else(|| {
             let (row, truncate) = (TriggerKey::default(), TriggerKey::default());
             Rc::new(Registration { names: self.names.clone(), row, truncate, sound: false })

@@ -74,7 +74,7 @@ impl SideTable {
     /// What triggers of that function say about it.
     pub fn registered(&self, function: pg_sys::Oid) -> Vec<Registered> {
         // SAFETY: see oid().
-        unsafe { registered::of_open(self.0, function) }
+        unsafe { registered::of_relation(self.0, function) }
     }
 }
 

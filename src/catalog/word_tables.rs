@@ -1,8 +1,6 @@
 //! The tables of word classes (cft_attach_words) and of phrases (cft_attach_phrases) that belong to an edges table, opened to be read. Which tables these are is read as of now,
 //! as PostgreSQL reads foreign keys, whatever the snapshot; what they hold is read by SQL, with the caller's rights.
 
-#![expect(unsafe_code, reason = "reads the relation cache")]
-
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::privileges::{is_readable, may_select, require_readable};
 use crate::catalog::registered::Registered;
@@ -61,8 +59,7 @@ fn beside(
         check_for_interrupts!();
         // A table that was dropped while we waited for its lock no longer counts.
         let table = EdgesTable::open(*table).ok()?;
-        // SAFETY: an open relation.
-        let all = unsafe { registered::of_open(table.rel(), function) };
+        let all = registered::of_open(&table, function);
         Some((table, all.into_iter().find(|one| one.other == edges)?))
     };
     tables.iter().filter(|table| trust::counts_beside(**table, edges) && is_wanted(**table)).filter_map(open).collect() // bounded: attached tables

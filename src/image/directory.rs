@@ -17,6 +17,7 @@
 
 use crate::image::control::{BLOCK, BLOCKS, Control, Entry, HEADS, MOST};
 use crate::image::slot::Slot;
+use crate::pg::backend;
 use crate::pg::contain;
 use crate::pg::contain::Unbroken;
 use crate::pg::lwlock::{EXCLUSIVE, SHARED};
@@ -60,8 +61,7 @@ impl Entry {
 }
 
 fn this_database() -> u32 {
-    // SAFETY: reads a backend variable.
-    u32::from(unsafe { pg_sys::MyDatabaseId })
+    backend::database()
 }
 
 /// A hash of a table, by Knuth's multiplication.

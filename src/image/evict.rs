@@ -6,13 +6,11 @@
 //! have images. An image that is kept (catalog/kept.rs) stays, and so does one that was built a moment ago: images that
 //! do not fit together would be built in turns, and nothing else.
 
-#![expect(unsafe_code, reason = "reads the clock")]
-
 use crate::guc;
 use crate::image::chunks;
 use crate::image::control::Control;
 use crate::image::slot::{BuilderMark, SWEEPER, Slot};
-use pgrx::pg_sys;
+use crate::pg::backend;
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
@@ -93,8 +91,7 @@ impl Slot {
         }
         // Without the time that the build waited for others.
         let (built_at, took) = (self.read(|header| header.built_at), self.took.load(Relaxed));
-        // SAFETY: reads the clock.
-        let now = unsafe { pg_sys::GetCurrentTimestamp() };
+        let now = backend::now();
         now - built_at >= took.saturating_mul(BUILDS)
     }
 }

@@ -13,8 +13,8 @@ use crate::catalog::registration::Functions;
 use crate::image::chunks;
 use crate::image::control::Control;
 use crate::image::slot::{BuilderMark, SWEEPER, State};
+use crate::pg::backend;
 use pgrx::pg_sys;
-use std::ptr::null_mut;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
 /// Entries that a build looks at.
@@ -27,7 +27,7 @@ pub fn look(control: &Control, functions: Functions) {
     let first = control.looked_at.fetch_add(now as u32, Relaxed) as usize;
     for index in (first..first + now).map(|i| i % all) {
         give_back_if(control, index, |database, table| match is_here(database) {
-            true => registration::read(pg_sys::Oid::from(table), null_mut(), functions).is_none(),
+            true => registration::now(pg_sys::Oid::from(table), functions).is_none(),
             false => is_gone(control, index),
         });
     }
@@ -72,8 +72,7 @@ pub fn give_back_if(control: &Control, index: usize, gone: impl Fn(u32, u32) -> 
 }
 
 fn is_here(database: u32) -> bool {
-    // SAFETY: reads a backend variable.
-    u32::from(unsafe { pg_sys::MyDatabaseId }) == database
+    backend::database() == database
 }
 
 /// Whether a table of this database exists, or another database.

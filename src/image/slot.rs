@@ -23,6 +23,7 @@ use crate::catalog::pg_trigger::TriggerKey;
 use crate::catalog::roles;
 use crate::image::lock::ImageLock;
 use crate::image::reads::Reads;
+use crate::pg::backend;
 use crate::pg::compat;
 use crate::pg::compat::Locator;
 use crate::pg::lwlock::{Apart, Lock};
@@ -211,8 +212,7 @@ pub struct Progress {
 
 impl Progress {
     fn begin(&self, phase: u32, rows: u64) {
-        // SAFETY: reads the clock.
-        self.started.store(unsafe { pg_sys::GetCurrentTimestamp() }, Relaxed);
+        self.started.store(backend::now(), Relaxed);
         self.done.store(0, Relaxed);
         self.total.store(rows, Relaxed);
         self.wait_for_none();
@@ -264,8 +264,7 @@ pub struct Verified {
 impl Verified {
     /// Whether the last check was so many microseconds ago.
     pub fn is_due(&self, interval: i64) -> bool {
-        // SAFETY: reads the clock.
-        let now = unsafe { pg_sys::GetCurrentTimestamp() };
+        let now = backend::now();
         now >= self.not_before.load(SeqCst) && now >= self.at.load(SeqCst).saturating_add(interval)
     }
 }
@@ -387,14 +386,12 @@ impl Slot {
     /// Memory ran out: no reader tries again for a while.
     pub fn put_off(&self) {
         let wait = SHORT.max(self.took.load(Relaxed).saturating_mul(SHORT_BUILDS));
-        // SAFETY: reads the clock.
-        self.short_until.store(unsafe { pg_sys::GetCurrentTimestamp() }.saturating_add(wait), SeqCst);
+        self.short_until.store(backend::now().saturating_add(wait), SeqCst);
     }
 
     /// Whether a reader may have an image built: the last build found memory, or failed long ago.
     pub fn may_find_memory(&self) -> bool {
-        // SAFETY: reads the clock.
-        let now = unsafe { pg_sys::GetCurrentTimestamp() };
+        let now = backend::now();
         now >= self.short_until.load(SeqCst)
     }
 

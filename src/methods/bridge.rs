@@ -11,8 +11,7 @@
 //! and no count ever rises. So apexes come from a heap, and an entity whose count has fallen meanwhile goes back into
 //! it. Each pair of a given entity and one above it is visited a few times, however many apexes there are.
 
-#![expect(unsafe_code, reason = "PostgreSQL's function call interface, a tuplestore")]
-
+use crate::call::fmgr;
 use crate::call::fmgr::{Call, Rows, text_array, text_datum};
 use crate::call::work_memory::Room;
 use crate::error;
@@ -348,10 +347,7 @@ impl<'w> Bridge<'w> {
         ];
         let (no_tree, no_labels) = (tree.is_none(), [parent_label.is_none(), child_label.is_none()]);
         rows.add(&mut values, &mut [no_tree, false, false, false, false, false, no_labels[0], no_labels[1]]);
-        for at in [0, 1, 3, 4, 5, 6, 7] {
-            // SAFETY: made above, and copied into the row.
-            unsafe { pg_sys::pfree(values[at].cast_mut_ptr()) };
-        }
+        fmgr::free([0, 1, 3, 4, 5, 6, 7].map(|n| values[n]));
     }
 
     /// The given entities to which an edge leads, ordered by bytes. Checks that there is room for an array of them.

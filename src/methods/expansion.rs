@@ -11,8 +11,7 @@
 //! is in the order of its ways. So all is linear in what is read, and the path of a row is a part of the path of each
 //! row below it.
 
-#![expect(unsafe_code, reason = "PostgreSQL's function call interface, a tuplestore")]
-
+use crate::call::fmgr;
 use crate::call::fmgr::{Call, Rows, text_array, text_datum};
 use crate::error::Fallible;
 use crate::methods::breadth_first::{DOWN, push};
@@ -274,10 +273,7 @@ impl<'w> Expansion<'w> {
             &mut values,
             &mut [false, tree.is_none(), is_alone, is_alone, false, false, false, false, label.is_none()],
         );
-        for at in [0, 1, 2, 7, 8] {
-            // SAFETY: made above, and copied into the row.
-            unsafe { pg_sys::pfree(values[at].cast_mut_ptr()) };
-        }
+        fmgr::free([0, 1, 2, 7, 8].map(|n| values[n]));
     }
 }
 

@@ -1,8 +1,7 @@
 //! cft_extract_relations: extracts relations from English sentences by rules (CFT-RAG 2.2, Hearst 1992;
 //! crates/methods/src/extract).
 
-#![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
-
+use crate::call::fmgr;
 use crate::call::fmgr::{Call, text_datum};
 use crate::call::utf8::{as_utf8, from_utf8};
 use crate::error::Fallible;
@@ -25,10 +24,7 @@ fn cft_extract_relations(call: Call) -> Fallible<()> {
         let mut values =
             [text_datum(&parent?), text_datum(&child?), text_datum(found.relation.as_bytes()), text_datum(&sentence?)];
         rows.add(&mut values, &mut [false; 4]);
-        for value in values {
-            // SAFETY: made above, copied into the row.
-            unsafe { pg_sys::pfree(value.cast_mut_ptr()) };
-        }
+        fmgr::free(values);
         Ok(())
     })
 }

@@ -211,19 +211,19 @@ impl Writer {
                 let parent = text_datum(&self.name(self.encoding.parent(node)));
                 let values = [tree, parent, name, float(0.0), float(self.encoding.bits(node))];
                 rows.add(&mut { values }, &mut [false; 5]);
-                free(parent);
+                fmgr::free([parent]);
             }
             for &leaf in self.encoding.members(node) {
                 let child = text_datum(self.graph.name(leaf));
                 let (before, after) = (self.graph.network.surprise(leaf), self.encoding.bits(leaf));
                 rows.add(&mut [tree, name, child, float(before), float(after)], &mut [false; 5]);
-                free(child);
+                fmgr::free([child]);
                 written += 1;
                 if written % ROWS_BETWEEN_CHECKS == 0 {
                     check_for_interrupts!();
                 }
             }
-            free(name);
+            fmgr::free([name]);
         }
     }
 
@@ -252,9 +252,4 @@ impl Writer {
 
 fn float(value: f64) -> pg_sys::Datum {
     pg_sys::Datum::from(value.to_bits() as usize)
-}
-
-fn free(text: pg_sys::Datum) {
-    // SAFETY: made by text_datum, and copied into a row.
-    unsafe { pg_sys::pfree(text.cast_mut_ptr()) };
 }

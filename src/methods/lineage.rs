@@ -1,8 +1,7 @@
 //! An entity's position in its trees (Tree-KG, HiRAG): lowest common ancestors, depth, size of its subtree. They are
 //! found by walks of all levels or, if there are more levels than a walk takes, level by level.
 
-#![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
-
+use crate::call::fmgr;
 use crate::call::fmgr::{Call, Rows, text_value};
 use crate::call::work_memory::Room;
 use crate::error::Fallible;
@@ -72,7 +71,7 @@ fn cft_lca(call: Call) -> Fallible<()> {
         let texts = [text_value(tree_name)?, text_value(ancestor)?, text_value(label.unwrap_or_default())?];
         let mut values = [texts[0], texts[1], pg_sys::Datum::from(depth_a), pg_sys::Datum::from(depth_b), texts[2]];
         rows.add(&mut values, &mut [tree.is_none(), false, false, false, label.is_none()]);
-        free(texts);
+        fmgr::free(texts);
     }
     Ok(())
 }
@@ -278,13 +277,6 @@ fn in_order<T: Copy>(
 fn add(rows: Rows, tree: Option<&[u8]>, number: Option<pg_sys::Datum>) -> Fallible<()> {
     let name = text_value(tree.unwrap_or_default())?;
     rows.add(&mut [name, number.unwrap_or(pg_sys::Datum::from(0usize))], &mut [tree.is_none(), number.is_none()]);
-    free([name]);
+    fmgr::free([name]);
     Ok(())
-}
-
-fn free<const N: usize>(texts: [pg_sys::Datum; N]) {
-    for text in texts {
-        // SAFETY: made by text_value, and copied into a row.
-        unsafe { pg_sys::pfree(text.cast_mut_ptr()) };
-    }
 }

@@ -1,8 +1,7 @@
 //! Neighbours of an entity and shortest paths between two (Tree-KG's hops, Apache AGE's shortest path): within one
 //! tree, along edges in either direction.
 
-#![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
-
+use crate::call::fmgr;
 use crate::call::fmgr::{Call, Rows, text_array, text_array_of, text_datum};
 use crate::call::tuple;
 use crate::call::tuple::Row;
@@ -140,14 +139,10 @@ fn cft_path(call: Call) -> Fallible<()> {
         }
         rows.add(&mut values, &mut [tree.is_none(), false, false, false, !has_labels]);
         if has_labels {
-            // SAFETY: made above, copied into the row.
-            unsafe { pg_sys::pfree(values[4].cast_mut_ptr()) };
+            fmgr::free([values[4]]);
         }
         // Free the values: all paths may not fit into memory, while the rows may be on disk.
-        for n in [0, 2, 3] {
-            // SAFETY: made above, copied into the row.
-            unsafe { pg_sys::pfree(values[n].cast_mut_ptr()) };
-        }
+        fmgr::free([0, 2, 3].map(|n| values[n]));
         Ok(true)
     })
 }

@@ -4,8 +4,7 @@
 //! What is kept between the two is within cftrag.work_memory. Where there are more levels than a walk takes, ways.rs
 //! finds the way.
 
-#![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
-
+use crate::call::fmgr;
 use crate::call::fmgr::{Call, Rows, text_array, text_datum, text_value};
 use crate::call::work_memory::Room;
 use crate::error;
@@ -293,9 +292,6 @@ impl Places {
             text_datum(prefix.as_deref().unwrap_or_default()),
         ];
         rows.add(&mut values, &mut [false, place.tree.is_none(), false, prefix.is_none()]);
-        for value in values {
-            // SAFETY: made above, copied into the row.
-            unsafe { pg_sys::pfree(value.cast_mut_ptr()) };
-        }
+        fmgr::free(values);
     }
 }

@@ -73,7 +73,7 @@ fn cft_reject_cycles(call: Call) -> Fallible<()> {
     let trigger = unsafe { encoding::decode(CStr::from_ptr((*data.tg_trigger).tgname).to_bytes()) };
     // Check attached columns only: the search is past row-level security, so it could reveal values of other columns to
     // callers who may not read them.
-    let attached = registration::read(table.oid(), std::ptr::null_mut(), Functions::beside(call.function()));
+    let attached = registration::now(table.oid(), Functions::beside(call.function()));
     let attached = attached.filter(|registration| registration.names.has_parent());
     let names =
         attached.ok_or_else(|| error::not_attached(&name::display_name(table.oid()), attach_hint(&table)))?.names;

@@ -141,8 +141,5 @@ fn add(names: &Names, row: &Raw, verdict: Option<Verdict>, rows: Rows) {
     let texts = [text(row.tree), text(row.parent), text(row.child), text_datum(reason.as_bytes())];
     let mut values = [texts[0], texts[1], texts[2], pg_sys::Datum::from(kept), texts[3]];
     rows.add(&mut values, &mut [row.tree.is_none(), row.parent.is_none(), row.child.is_none(), false, kept]);
-    for text in texts {
-        // SAFETY: made above, copied into the row.
-        unsafe { pg_sys::pfree(text.cast_mut_ptr()) };
-    }
+    fmgr::free(texts);
 }

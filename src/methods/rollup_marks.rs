@@ -177,8 +177,7 @@ fn of_edges<'a>(
     if operation == Operation::Truncate || !counts(table, &said) {
         return;
     }
-    let Some(names) = registration::read(changed, std::ptr::null_mut(), Functions::beside(function)).map(|r| r.names)
-    else {
+    let Some(names) = registration::now(changed, Functions::beside(function)).map(|r| r.names) else {
         return error::warn_not_attached(&table.name(), &display_name(changed));
     };
     // Like the image: columns that cannot be read cause a WARNING and do not fail the statement.
@@ -238,7 +237,7 @@ fn of_documents<'a>(
     // SAFETY: an open relation.
     let (changed, said) = unsafe {
         let rel = data.tg_relation;
-        ((*rel).rd_id, registered::of_open(rel, internal_function(c"cft_documents", &[])).into_iter().next())
+        ((*rel).rd_id, registered::of_relation(rel, internal_function(c"cft_documents", &[])).into_iter().next())
     };
     let Some(of_documents) = table.registered(summary_documents).into_iter().find(|said| said.other == changed) else {
         return Ok(());
@@ -251,7 +250,7 @@ fn of_documents<'a>(
         if !counts(table, &of_edges) {
             continue;
         }
-        let attached = registration::read(of_edges.other, std::ptr::null_mut(), Functions::beside(function)).is_some();
+        let attached = registration::now(of_edges.other, Functions::beside(function)).is_some();
         let columns =
             said.as_ref().and_then(|said| Some([said.column("entity")?, said.column("body")?, said.column("id")?]));
         let (Some(columns), true) = (columns, attached) else {

@@ -4,17 +4,14 @@
 //! name in every encoding, and in none (SQL_ASCII), survives the round trip. In all server encodings such bytes are never part of an
 //! ASCII character, so quoting works. Messages show them as question marks.
 
-#![expect(unsafe_code, reason = "asks for the database's encoding")]
-
-use pgrx::pg_sys;
+use crate::pg::backend;
 
 /// Byte b is the character ESCAPE + b.
 const ESCAPE: u32 = 0x10_FF00;
 
 /// Whether the database's encoding is UTF-8.
 pub fn is_utf8() -> bool {
-    // SAFETY: reads a backend variable.
-    unsafe { pg_sys::GetDatabaseEncoding() == pg_sys::pg_enc::PG_UTF8 as i32 }
+    backend::is_utf8()
 }
 
 /// Decodes a name from the catalogs.

@@ -6,6 +6,7 @@
 
 #![expect(unsafe_code, reason = "reads the lock manager's tables")]
 
+use crate::pg::backend;
 use crate::pg::compat;
 use pgrx::pg_sys;
 
@@ -55,8 +56,7 @@ impl Drop for Locks {
 }
 
 fn on(lock: &pg_sys::LockInstanceData, table: pg_sys::Oid) -> bool {
-    // SAFETY: a backend variable.
-    let database = u32::from(unsafe { pg_sys::MyDatabaseId });
+    let database = backend::database();
     let tag = &lock.locktag;
     u32::from(tag.locktag_type) == pg_sys::LockTagType::LOCKTAG_RELATION
         && tag.locktag_field1 == database
@@ -102,8 +102,7 @@ fn join(transactions: Vec<Transaction>) {
 /// autovacuum's workers, and wait five seconds for all others to leave.
 pub fn database_is_wanted() -> bool {
     let mode = pg_sys::RowExclusiveLock as pg_sys::LOCKMODE;
-    // SAFETY: a backend variable.
-    let database = u32::from(unsafe { pg_sys::MyDatabaseId });
+    let database = backend::database();
     // SET_LOCKTAG_OBJECT of a shared object, a macro.
     let tag = pg_sys::LOCKTAG {
         locktag_field1: 0,

@@ -3,6 +3,7 @@
 //! Knows no image, no edges table and no message of ours; everything above may use it. compat.rs has the differences between majors, and
 //! declares what pgrx does not bind.
 
+pub mod backend;
 pub mod background_worker;
 pub mod client;
 pub mod compat;

@@ -3,6 +3,7 @@
 
 #![expect(unsafe_code, reason = "the lock manager")]
 
+use crate::pg::backend;
 use crate::pg::latch;
 use pgrx::pg_sys;
 
@@ -13,8 +14,7 @@ const TRIES: u32 = 4;
 /// SET_LOCKTAG_OBJECT, a macro: of a role in this database, as no command locks it.
 fn tag(role: pg_sys::Oid) -> pg_sys::LOCKTAG {
     pg_sys::LOCKTAG {
-        // SAFETY: a backend variable.
-        locktag_field1: u32::from(unsafe { pg_sys::MyDatabaseId }),
+        locktag_field1: backend::database(),
         locktag_field2: u32::from(pg_sys::AuthIdRelationId),
         locktag_field3: u32::from(role),
         locktag_field4: 1,

@@ -235,7 +235,7 @@ impl<'d> Links<'d> {
         if roles::owner(mapping.oid) != roles::owner(of.oid) {
             return None;
         }
-        let edges = registration::read(linked.edges, null_mut(), functions);
+        let edges = registration::now(linked.edges, functions);
         // Columns may have been renamed.
         if let Some(edges) = &edges
             && EdgesTable::open(linked.edges).is_ok_and(|table| table.columns(&edges.names).is_err())

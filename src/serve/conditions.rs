@@ -23,7 +23,6 @@ use crate::pg::snapshot::SnapshotView;
 use crate::pg::{compat, invalidation, snapshot};
 use cftrag_core::Image;
 use pgrx::{check_for_interrupts, pg_sys};
-use std::ptr::null_mut;
 use std::sync::atomic::Ordering::SeqCst;
 
 /// The right to read one image under one snapshot, given when every condition holds. Each slice of a walk checks the generation again.
@@ -277,11 +276,10 @@ fn for_all_readers(of: &AttachedTable) -> Result<Question, Reason> {
 /// that changes the table's definition has it locked. Waits for no lock, keeps none, and gets no image built.
 pub fn would_serve(table: pg_sys::Oid, functions: Functions) -> Option<Result<(), Reason>> {
     let open = EdgesTable::try_open(table)?;
-    let looked =
-        AttachedTable::of_table(open, functions).map_err(|_| match registration::read(table, null_mut(), functions) {
-            Some(_) => Reason::Columns,
-            None => Reason::Triggers,
-        });
+    let looked = AttachedTable::of_table(open, functions).map_err(|_| match registration::now(table, functions) {
+        Some(_) => Reason::Columns,
+        None => Reason::Triggers,
+    });
     let answer = looked.and_then(|of| {
         let question = for_all_readers(&of)?;
         let control = question.control();

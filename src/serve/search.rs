@@ -2,8 +2,6 @@
 //!
 //! Each source is searched under its own lock and snapshot; the results are merged by leftmost-longest (merged.rs, tiers.rs).
 
-#![expect(unsafe_code, reason = "reads a variable of the server")]
-
 use crate::call::tuple::HEADERS;
 use crate::call::work_memory;
 use crate::call::work_memory::{Room, list};
@@ -13,6 +11,7 @@ use crate::error::Fallible;
 use crate::guc;
 use crate::guc::Match;
 use crate::image::reason::Reason;
+use crate::pg::backend;
 use crate::pg::interrupt::check_interrupts;
 use crate::pg::snapshot::SnapshotView;
 use crate::serve::asked;
@@ -31,7 +30,6 @@ use cftrag_core::{
     Step, Trees,
 };
 use pgrx::check_for_interrupts;
-use pgrx::prelude::*;
 use std::rc::Rc;
 
 /// Edge slots visited before the lock is released; a word counts as two. See walk.rs.
@@ -349,8 +347,7 @@ fn reader<'t>(text: Read<'t>, work: &mut Interruptible<'_>) -> Option<Reader<'t>
 
 /// Whether the database's encoding is UTF8.
 fn has_utf8() -> bool {
-    // SAFETY: reads a backend variable.
-    unsafe { pg_sys::GetDatabaseEncoding() == pg_sys::pg_enc::PG_UTF8 as i32 }
+    backend::is_utf8()
 }
 
 /// Which entities of the edges table count.
