@@ -181,7 +181,7 @@ unsafe fn is_parameter(node: *mut pg_sys::Node) -> bool {
 
 /// What an image says about some names.
 #[derive(Clone, Copy)]
-pub struct Found {
+pub struct RelativeCount {
     /// The average number of relatives of the names, or of all entities if no name is known.
     pub rows: f64,
     /// Not all were counted.
@@ -201,7 +201,7 @@ pub unsafe fn relatives(
     up: u32,
     down: u32,
     cells: usize,
-) -> Option<Found> {
+) -> Option<RelativeCount> {
     // SAFETY: PostgreSQL says that a snapshot is active; the table is open, and the registration is as of that snapshot.
     let image = unsafe {
         if !guc::ENABLE.get() || !pg_sys::ActiveSnapshotSet() {
@@ -222,7 +222,7 @@ pub unsafe fn relatives(
         let columns = registration_cache::columns(&table, &registration).ok()?;
         conditions::readable(&table, &columns).ok()?;
         let seen = conditions::seen(snapshot).ok()?;
-        Asked { key: conditions::key(&table, &registration, &columns), table, seen }
+        Measured { key: conditions::key(&table, &registration, &columns), table, seen }
     };
     let kept = WALK.take();
     let is_new = kept.is_none();
@@ -239,7 +239,7 @@ pub unsafe fn relatives(
 }
 
 /// The image that would answer, and the snapshot that it would answer under.
-struct Asked {
+struct Measured {
     table: EdgesTable,
     pub key: Key,
     seen: SnapshotView,
@@ -247,15 +247,22 @@ struct Asked {
 
 /// What the image says.
 enum Told {
-    Found(Found),
+    Relatives(RelativeCount),
     /// The walk has not ended.
     More,
     /// The fates of some transactions must be looked up first.
     Ask,
 }
 
-impl Asked {
-    fn relatives(mut self, walk: &mut Walk, names: &[&[u8]], up: u32, down: u32, cells: usize) -> Option<Found> {
+impl Measured {
+    fn relatives(
+        mut self,
+        walk: &mut Walk,
+        names: &[&[u8]],
+        up: u32,
+        down: u32,
+        cells: usize,
+    ) -> Option<RelativeCount> {
         let control = crate::image::control::attach()?;
         let (index, _) = control.find(self.table.oid())?;
         let (mut check, bytes) = (check_interrupts, names.iter().map(|name| name.len()).sum());
@@ -279,7 +286,7 @@ impl Asked {
                 let stats = image.stats();
                 let (average, entities) = (average(&stats, up, down), stats.entities as f64);
                 if names.is_empty() {
-                    return Some(Told::Found(Found { rows: average, is_part: false, entities }));
+                    return Some(Told::Relatives(RelativeCount { rows: average, is_part: false, entities }));
                 }
                 let step = walk.step(image, &self.seen, cells / STEPS);
                 if step == Step::Ask {
@@ -293,10 +300,10 @@ impl Asked {
                 let rows = (rows as f64 / asked as f64).max(average);
                 // A walk ends at MAX_LEVELS: there may be more beyond.
                 let is_part = step != Step::Done || walk.depth_so_far() >= MAX_LEVELS as u32;
-                Some(Told::Found(Found { rows, is_part, entities }))
+                Some(Told::Relatives(RelativeCount { rows, is_part, entities }))
             });
             match told.ok()?? {
-                Told::Found(found) => return Some(found),
+                Told::Relatives(found) => return Some(found),
                 Told::More => walk.make_room(cells, work).ok()?,
                 Told::Ask => {
                     self.seen.learn(walk.asked())?;

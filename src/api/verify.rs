@@ -165,7 +165,7 @@ fn cft_verify(call: Call) -> Fallible<()> {
             }
         };
         // Another image has replaced the ticket's: try that one, or learn that it is too new for this snapshot.
-        if let Ok(found) = look(&of, &mut ticket, None) {
+        if let Ok(found) = compare(&of, &mut ticket, None) {
             break found?;
         }
         check_for_interrupts!();
@@ -180,14 +180,14 @@ fn cft_verify(call: Call) -> Fallible<()> {
 }
 
 /// The image's broken invariants, and the rows of buckets that differ, if any does.
-pub type Found = (Vec<(u32, String)>, Option<Differences>);
+pub type Outcome = (Vec<(u32, String)>, Option<Differences>);
 
 /// Compares the ticket's image with the table. If `lock` is given, fails when another session waits for it. NoImage if another image has replaced it.
-pub fn look(
+pub fn compare(
     of: &AttachedTable,
     ticket: &mut Ticket,
     lock: Option<pg_sys::LOCKMODE>,
-) -> Result<Fallible<Found>, Reason> {
+) -> Result<Fallible<Outcome>, Reason> {
     let progress = ticket.control.slot(ticket.index).verify();
     progress.begin(VERIFYING_IMAGE, 0);
     let copy = match copied::copy(ticket)? {

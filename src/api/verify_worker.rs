@@ -4,7 +4,7 @@
 #![expect(unsafe_code, reason = "a background worker")]
 
 use crate::api::verify;
-use crate::api::verify::{Edge, Found};
+use crate::api::verify::{Edge, Outcome};
 use crate::builds::launcher;
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::edges_table::EdgesTable;
@@ -86,17 +86,17 @@ fn check(control: &Control, table: pg_sys::Oid, functions: Functions) {
     unsafe { pg_sys::PopActiveSnapshot() };
 }
 
-fn compare(open: EdgesTable, functions: Functions) -> Option<Fallible<Found>> {
+fn compare(open: EdgesTable, functions: Functions) -> Option<Fallible<Outcome>> {
     let of = match AttachedTable::of_table(open, functions) {
         Ok(of) => of,
         Err(why) => return Some(Err(why)),
     };
     let mut ticket = conditions::before(&of).ok()?.of_image(&mut |_, _| ()).ok()?.0;
     // An error: another image has replaced it, which is younger than the interval.
-    verify::look(&of, &mut ticket, Some(LOCK)).ok()
+    verify::compare(&of, &mut ticket, Some(LOCK)).ok()
 }
 
-fn note(control: &Control, table: pg_sys::Oid, (broken, differences): Found) {
+fn note(control: &Control, table: pg_sys::Oid, (broken, differences): Outcome) {
     let mut problems = broken.len() as u64;
     let mut first = broken.into_iter().next().map(|(invariant, text)| (invariant, (0, 0), text));
     if let Some(differences) = differences {

@@ -72,7 +72,7 @@ impl<'c> Applier<'c> {
 
     /// Drops the waiting deletes of aborted transactions, and marks those of committed ones. Called before the log is read: a transaction that
     /// commits later may still add to the log.
-    pub fn look_at_waiting(&mut self) -> Fallible<()> {
+    pub fn settle_waiting(&mut self) -> Fallible<()> {
         self.known = XidFates::default();
         let mut now = XidFates::default();
         for waiting in &mut self.waiting {
@@ -137,7 +137,7 @@ impl<'c> Applier<'c> {
             match (done, change) {
                 (Ok(Deletion::Done), _) => return Ok(true),
                 (Ok(Deletion::Ask), _) => self.learn(&ask)?,
-                (Ok(Deletion::Far), _) => self.look(memory, rest)?,
+                (Ok(Deletion::Far), _) => self.find_deleted(memory, rest)?,
                 (Ok(Deletion::NoPartner), Change::Delete(row, _)) if row.cmin.is_some() => return Ok(false),
                 (Ok(Deletion::NoPartner), _) => return Err(error::load_lost(&self.table, LoadLost::Unmatched)),
                 (Err(Error::Full { .. }), _) => _ = builder::grow(self.control, memory)?,
@@ -151,7 +151,11 @@ impl<'c> Applier<'c> {
     }
 
     /// Finds in a long list the rows that `rest` deletes. They stay in place, since only this process changes the image.
-    fn look<'e>(&mut self, memory: &Memory, rest: &(impl Iterator<Item = (Edge<'e>, Change)> + Clone)) -> Fallible<()> {
+    fn find_deleted<'e>(
+        &mut self,
+        memory: &Memory,
+        rest: &(impl Iterator<Item = (Edge<'e>, Change)> + Clone),
+    ) -> Fallible<()> {
         let image = Image::open(memory).map_err(|e| error::core(&e))?;
         let deletes = rest.clone().filter_map(|(edge, change)| match change {
             Change::Delete(row, _) => Some((edge, row)),

@@ -34,7 +34,7 @@ use std::time::Instant;
 const LEAST_COUNTERS: usize = 4096;
 
 /// Bytes read between two checks for waiting sessions and interrupts: about a millisecond's work.
-const BYTES_A_LOOK: usize = 64 * 1024;
+const BYTES_BETWEEN_CHECKS: usize = 64 * 1024;
 
 /// The longest value that a build under a SHARE lock reads while it gives way to writers: also about a millisecond's work.
 const READER_VALUE_MAX: usize = 1 << 20;
@@ -247,11 +247,11 @@ impl Pace<'_> {
     #[inline]
     fn before(&mut self, bytes: usize) -> Fallible<()> {
         self.read += bytes;
-        if self.read < BYTES_A_LOOK { Ok(()) } else { self.look(bytes) }
+        if self.read < BYTES_BETWEEN_CHECKS { Ok(()) } else { self.check(bytes) }
     }
 
     #[cold]
-    fn look(&mut self, bytes: usize) -> Fallible<()> {
+    fn check(&mut self, bytes: usize) -> Fallible<()> {
         self.read = 0;
         check_for_interrupts!();
         builder::check_still_wanted(self.table.oid())?;

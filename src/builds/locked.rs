@@ -25,7 +25,7 @@ use std::time::Instant;
 pub fn build(control: &Control, table: &EdgesTable, functions: Functions, yields: bool) -> Result<(), Refused> {
     note_outcome(BuildOutcome::None);
     alone(control, table.oid(), |index| {
-        gone::look(control, functions);
+        gone::sweep(control, functions);
         check_room(control, index, table)?;
         control.slot(index).begin(LOCKED_SCAN, table.bytes());
         fill(control, index, table, functions, yields)

@@ -113,7 +113,7 @@ fn run(control: &Control, index: usize, job: &Job) -> Fallible<()> {
         if job.asker == UNASKED && locked::is_current(control, &table, job.functions) {
             return Ok(());
         }
-        gone::look(control, job.functions);
+        gone::sweep(control, job.functions);
         builder::check_room(control, index, &table)?;
         slot.begin(WAITING, table.bytes());
     }
@@ -156,7 +156,7 @@ fn scan_and_apply(
     loop {
         give_way(table, LOCK)?;
         builder::check_still_wanted(table.oid())?;
-        applier.look_at_waiting()?;
+        applier.settle_waiting()?;
         let segments = log_record::take(control, index);
         let (trigger, locator, columns) = (header.key.row.oid, header.key.locator, header.key.columns);
         for segment in segments {

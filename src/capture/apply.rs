@@ -133,7 +133,7 @@ pub fn pass(
             }
         };
         work.learn()?;
-        if far && !look(control, index, table, &todo[next..], work)? {
+        if far && !read_lists(control, index, table, &todo[next..], work)? {
             break;
         }
     }
@@ -141,7 +141,7 @@ pub fn pass(
 }
 
 /// Reads the lists of the first entry, which is a delete. Returns false if an interrupt is pending.
-fn look(
+fn read_lists(
     control: &Control,
     index: usize,
     table: &TableDelta,

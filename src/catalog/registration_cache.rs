@@ -78,7 +78,7 @@ unsafe fn cached_sound(
     // processes invalidations.
     unsafe {
         let triggers = pg_sys::table_open(pg_sys::TriggerRelationId, lock);
-        let found = look(triggers, table, snapshot, functions);
+        let found = find_sound(triggers, table, snapshot, functions);
         pg_sys::table_close(triggers, lock);
         found
     }
@@ -86,7 +86,7 @@ unsafe fn cached_sound(
 
 /// # Safety
 /// As for [`cached_sound`]; `triggers` is pg_trigger, open and locked.
-unsafe fn look(
+unsafe fn find_sound(
     triggers: pg_sys::Relation,
     table: pg_sys::Oid,
     snapshot: pg_sys::Snapshot,

@@ -21,7 +21,7 @@ use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 const AT_A_TIME: usize = 32;
 
 /// Looks at the next few entries, and gives back those of what is gone.
-pub fn look(control: &Control, functions: Functions) {
+pub fn sweep(control: &Control, functions: Functions) {
     let all = control.most_entries();
     let now = AT_A_TIME.min(all);
     let first = control.looked_at.fetch_add(now as u32, Relaxed) as usize;

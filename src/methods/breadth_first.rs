@@ -71,7 +71,7 @@ pub type Tree = Option<NameId>;
 
 /// An entity that was reached, and the last edge by which it was reached at that depth.
 #[derive(Clone, Copy)]
-pub struct Found {
+pub struct Visit {
     pub depth: u32,
     last: Option<u32>,
 }
@@ -91,7 +91,7 @@ pub struct Side {
     start: NameId,
     /// UP, DOWN or both.
     ways: u8,
-    pub found: Table<Node, Found>,
+    pub found: Table<Node, Visit>,
     reached: Vec<Reached>,
     frontier: Vec<Node>,
     depth: u32,
@@ -124,7 +124,7 @@ impl Side {
     }
 
     /// The neighbours one step nearer to the start, and how the edges lead from there.
-    pub fn before(&self, found: Found) -> impl Iterator<Item = (NameId, u8)> + '_ {
+    pub fn before(&self, found: Visit) -> impl Iterator<Item = (NameId, u8)> + '_ {
         let one = |at: u32| &self.reached[at as usize];
         std::iter::successors(found.last.map(one), move |reached| reached.before.map(one))
             .map(|reached| (reached.from, reached.steps))
@@ -159,7 +159,7 @@ impl Side {
                 let node = (tree, asked[at]);
                 if self.depth == 0 {
                     room.take(PER_ENTITY)?;
-                    self.found.entry(node, || Found { depth: 0, last: None })?;
+                    self.found.entry(node, || Visit { depth: 0, last: None })?;
                 }
                 if self.found.get(&node).is_none_or(|found| found.depth != self.depth) {
                     continue;
@@ -187,7 +187,7 @@ impl Side {
     fn reach(&mut self, from: Node, to: Node, steps: u8, next: &mut Vec<Node>, room: &mut Room) -> Fallible<()> {
         let depth = self.depth + 1;
         let Side { found, reached, .. } = self;
-        let (found, is_new) = found.entry(to, || Found { depth, last: None })?;
+        let (found, is_new) = found.entry(to, || Visit { depth, last: None })?;
         if is_new {
             room.take(PER_ENTITY)?;
             push(next, to)?;

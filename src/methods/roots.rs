@@ -40,9 +40,9 @@ fn cft_roots(call: Call) -> Fallible<()> {
 
 /// Finds the roots in the image. None if the image cannot serve, which is counted, or if there are more roots than the
 /// session may hold: the definition's sort can use a disk.
-pub fn of_image(of: &AttachedTable, trees: Option<pg_sys::Datum>) -> Fallible<Option<Found>> {
+pub fn of_image(of: &AttachedTable, trees: Option<pg_sys::Datum>) -> Fallible<Option<RootList>> {
     let mut scan = trees.map(asked::trees).transpose()?.map_or_else(Roots::new, Roots::only_in);
-    let mut found = Found::default();
+    let mut found = RootList::default();
     let first = |image: Image<'_>, seen: &SnapshotView| found.step(&mut scan, image, seen);
     let served = route::route_and(of, first)
         .and_then(|(mut ticket, step)| Ok((finish(&mut scan, &mut found, &mut ticket, step)?, ticket)));
@@ -61,7 +61,7 @@ pub fn of_image(of: &AttachedTable, trees: Option<pg_sys::Datum>) -> Fallible<Op
 
 /// Continues after the first step, in slices; learns the xids that it meets. Returns false if the roots need more
 /// memory than allowed.
-pub fn finish(scan: &mut Roots, found: &mut Found, ticket: &mut Ticket, first: Step) -> Result<bool, Reason> {
+pub fn finish(scan: &mut Roots, found: &mut RootList, ticket: &mut Ticket, first: Step) -> Result<bool, Reason> {
     let (mut step, mut room) = (first, Room::new());
     loop {
         match step {
@@ -80,7 +80,7 @@ pub fn finish(scan: &mut Roots, found: &mut Found, ticket: &mut Ticket, first: S
 
 /// The roots found, unordered.
 #[derive(Default)]
-pub struct Found {
+pub struct RootList {
     trees: Names,
     /// The roots' names, one after the other.
     names: Vec<u8>,
@@ -97,9 +97,9 @@ struct Root {
     place: i64,
 }
 
-impl Found {
+impl RootList {
     fn step(&mut self, scan: &mut Roots, image: Image<'_>, seen: &SnapshotView) -> Step {
-        let Found { trees, names, roots, short } = self;
+        let RootList { trees, names, roots, short } = self;
         image.roots(scan, CELLS, seen, |tree, name| {
             let start = names.len();
             let tree = tree.map(|tree| trees.try_id(tree));
@@ -123,7 +123,7 @@ impl Found {
     }
 
     fn write(mut self, of: &AttachedTable, rows: Rows) -> Fallible<()> {
-        let Found { trees, names, roots, .. } = &mut self;
+        let RootList { trees, names, roots, .. } = &mut self;
         let name = |root: &Root| &names[root.name.clone()];
         if of.registration.names.position.is_some() {
             Room::new().take(roots.len() * (size_of::<Sibling<'_>>() + size_of::<i64>()))?;

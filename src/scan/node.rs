@@ -16,7 +16,7 @@ use crate::scan::function::{Function, MOST_ARGUMENTS};
 use crate::scan::tuple_slot::Columns;
 use crate::scan::{Methods, arguments, explain, function, tuple_slot};
 use crate::serve::asked::{Question, Reach};
-use crate::serve::mentions::Found;
+use crate::serve::mentions::Mentions;
 use crate::serve::sink::Sink;
 use crate::serve::tables::Tables;
 use crate::serve::walk::Served;
@@ -50,7 +50,7 @@ const fn node_of(function: Function) -> Methods<pg_sys::CustomExecMethods> {
 enum Answer {
     Nothing,
     Context(Box<Walk>),
-    Entities(Box<Found>),
+    Entities(Box<Mentions>),
     /// Rows of the reference query, or rows beyond work_mem.
     Kept(*mut pg_sys::Tuplestorestate),
 }
@@ -343,14 +343,14 @@ impl Scan {
         let taken = match crate::serve::walk::walk_from(&opened, names, reach, &mut walk, part).unwrap_or_report() {
             Served::All(ticket) if kept.is_none() && walk.answer_bytes() <= work_memory::work_mem() => {
                 sink::finish(&mut walk).unwrap_or_report();
-                crate::serve::walk::asked(&opened, &ticket, &walk);
+                crate::serve::walk::served(&opened, &ticket, &walk);
                 return Answer::Context(walk);
             }
             Served::All(ticket) => {
                 // SAFETY: the caller's promise.
                 let rows = kept.unwrap_or_else(|| unsafe { self.store(state) });
                 sink::emit(&mut walk, rows).unwrap_or_report();
-                crate::serve::walk::asked(&opened, &ticket, &walk);
+                crate::serve::walk::served(&opened, &ticket, &walk);
                 crate::serve::walk::give_back(walk);
                 return read(rows);
             }

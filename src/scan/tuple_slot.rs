@@ -6,7 +6,7 @@ use crate::call::tuple;
 use crate::pg::compat;
 use crate::scan::arguments;
 use crate::scan::function::MOST_COLUMNS;
-use crate::serve::mentions::Found;
+use crate::serve::mentions::Mentions;
 use crate::serve::sink::relation_with_prefix;
 use crate::serve::tiers::method_with_prefix;
 use cftrag_core::{Mention, Method, Walk};
@@ -63,7 +63,7 @@ pub struct InText<'a>(pub &'a Mention, pub [Option<*const u8>; 4], pub Method);
 
 impl<'a> InText<'a> {
     /// The row of that number in `found`, as [`Found::spell`] prepared it.
-    pub fn of(found: &'a Found, row: usize) -> Self {
+    pub fn of(found: &'a Mentions, row: usize) -> Self {
         let (mention, texts) = found.get(row);
         Self(mention, texts, found.method(row))
     }

@@ -238,7 +238,7 @@ fn new_enough(header: &Header, image: Image<'_>, seen: &SnapshotView) -> Result<
 }
 
 /// The conditions checked before the image is read; checking them changes nothing.
-pub struct Question {
+pub struct ImageRequest {
     control: &'static Control,
     table: pg_sys::Oid,
     key: Key,
@@ -246,14 +246,14 @@ pub struct Question {
 }
 
 /// Checks every condition that does not depend on the image, by cost; rights come first, so that a caller without them gets that error.
-pub fn before(of: &AttachedTable) -> Result<Question, Reason> {
+pub fn before(of: &AttachedTable) -> Result<ImageRequest, Reason> {
     // SAFETY: an open relation.
     unsafe { readable(&of.table, &of.columns)? };
     for_all_readers(of)
 }
 
 /// Checks what [`before`] does, but the caller's rights.
-fn for_all_readers(of: &AttachedTable) -> Result<Question, Reason> {
+fn for_all_readers(of: &AttachedTable) -> Result<ImageRequest, Reason> {
     let AttachedTable { table, registration, columns, .. } = of;
     let control = backend(table)?;
     // SAFETY: an open relation; a snapshot is active in every SQL function.
@@ -269,7 +269,7 @@ fn for_all_readers(of: &AttachedTable) -> Result<Question, Reason> {
     if !registration.sound {
         return Err(Reason::Triggers);
     }
-    Ok(Question { control, table: table.oid(), key: key(table, registration, columns), seen })
+    Ok(ImageRequest { control, table: table.oid(), key: key(table, registration, columns), seen })
 }
 
 /// Why the image would not answer a call of this session now that may read all of the table: the conditions of a call, except rights. None if a session
@@ -301,7 +301,7 @@ pub fn may_find_memory(control: &Control, table: pg_sys::Oid) -> bool {
     control.find(table).is_none_or(|(_, slot)| slot.may_find_memory())
 }
 
-impl Question {
+impl ImageRequest {
     /// Checks the conditions that need the image and calls `first`, without releasing the image's lock in between.
     pub fn of_image<R>(
         self,

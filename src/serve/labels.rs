@@ -10,7 +10,7 @@ use crate::error::Fallible;
 use crate::pg::interrupt::check_interrupts;
 use crate::serve::asked::Reach;
 use crate::serve::reference;
-use crate::serve::walk::{Served, asked, give_back, walk_from, workspace};
+use crate::serve::walk::{Served, give_back, served, walk_from, workspace};
 use cftrag_core::Interruptible;
 
 /// The most bytes that a name takes in a hash table while its label is looked for.
@@ -50,7 +50,7 @@ impl Labels {
         match walk_from(of, names, Reach { counts: false, ..Reach::levels(0, 0) }, &mut walk, |_| Ok(()))? {
             Served::All(ticket) => {
                 if !of.registration.names.has_parent() {
-                    asked(of, &ticket, &walk);
+                    served(of, &ticket, &walk);
                 }
                 for group in 0..names.len() {
                     labels.add(walk.label(group as u32).map(|label| walk.name(label)))?;

@@ -21,7 +21,7 @@ use std::cell::RefCell;
 const KEEP_FOUND: usize = 4;
 
 /// Boxed, so that moving one copies a pointer.
-pub type Workspaces = Vec<Box<Found>>;
+pub type Workspaces = Vec<Box<Mentions>>;
 
 thread_local! {
     static FOUND: RefCell<Workspaces> = const { RefCell::new(Vec::new()) };
@@ -29,7 +29,7 @@ thread_local! {
 
 /// The names found in a text, in order, and the workspace they were found in.
 #[derive(Default)]
-pub struct Found {
+pub struct Mentions {
     workspace: Workspace,
     /// The labels of the mentions' entities, in the same order.
     pub labels: Labels,
@@ -40,12 +40,12 @@ pub struct Found {
 }
 
 /// Takes a workspace out of the kept ones. An ERROR frees it.
-pub fn workspace() -> Box<Found> {
+pub fn workspace() -> Box<Mentions> {
     FOUND.with_borrow_mut(Vec::pop).unwrap_or_default()
 }
 
 /// Keeps a workspace for the next call, unless it grew large or enough are kept.
-pub fn give_back(mut found: Box<Found>) {
+pub fn give_back(mut found: Box<Mentions>) {
     found.labels = Labels::default();
     found.workspace.free_large();
     if found.workspace.is_small() {
@@ -59,7 +59,7 @@ pub fn give_back(mut found: Box<Found>) {
 
 impl Tables {
     /// Finds the names in the text. Returns false, and counts why, if the images cannot serve. Errors: 53400, 53200 (memory).
-    pub fn find(&self, question: &Question, found: &mut Found) -> Fallible<bool> {
+    pub fn find(&self, question: &Question, found: &mut Mentions) -> Fallible<bool> {
         match search(self, question, &mut found.workspace) {
             Ok(()) => {
                 if self.edges.columns.has_labels() || self.labels.is_some() {
@@ -85,7 +85,7 @@ impl Tables {
     }
 }
 
-impl Found {
+impl Mentions {
     /// How many mentions there are.
     pub fn len(&self) -> usize {
         self.workspace.mentions.len()
@@ -123,7 +123,7 @@ impl Found {
         (mention, name(mention.entity), mention.alias.map(name))
     }
 
-    /// A mention, and pointers to its text values: entity, mention (if [`Found::spell`] made it), alias, label.
+    /// A mention, and pointers to its text values: entity, mention (if [`Mentions::spell`] made it), alias, label.
     pub fn get(&self, n: usize) -> (&Mention, [Option<*const u8>; 4]) {
         let (recogniser, mention) = &self.workspace.mentions[n];
         let name = |name| self.workspace.recognisers[*recogniser].name_with_prefix(name).as_ptr();
@@ -147,7 +147,7 @@ fn add_value(values: &mut Vec<u32>, bytes: &[u8]) -> usize {
 }
 
 /// Makes the row of cft_entities for mention `n`.
-pub fn form(found: &Found, n: usize, text: &[u8], row: &mut Row<8>) {
+pub fn form(found: &Mentions, n: usize, text: &[u8], row: &mut Row<8>) {
     let (recogniser, mention) = &found.workspace.mentions[n];
     let recogniser = &found.workspace.recognisers[*recogniser];
     row.prefixed(recogniser.name_with_prefix(mention.entity));

@@ -165,7 +165,7 @@ impl Search<'_> {
         for (n, (((of, seek), text), recogniser)) in each.zip(&mut *recognisers).enumerate() {
             let all = overlapping || !alone || n > 0;
             let how = How { seek, all, form: FormKind::Folded, taken: (&none, false) };
-            let own = look(of, recogniser, text, how, ticket.as_mut(), &mut self.filter)?;
+            let own = recognise(of, recogniser, text, how, ticket.as_mut(), &mut self.filter)?;
             ticket.get_or_insert(own);
         }
         mentions.clear();
@@ -221,7 +221,7 @@ impl Search<'_> {
         let own = &mut recognisers[n * sources..(n + 1) * sources];
         for ((of, seek), recogniser) in self.sources.iter().zip(&mut *own) {
             let how = How { seek: *seek, all: true, form, taken: (&windows, !overlapping) };
-            look(of, recogniser, read, how, Some(ticket), &mut self.filter)?;
+            recognise(of, recogniser, read, how, Some(ticket), &mut self.filter)?;
         }
         let mut new = Vec::new();
         room_for(&mut new, false, own)?;
@@ -388,7 +388,7 @@ struct How<'a> {
 }
 
 /// Finds the names in the text that count, in the image of the edges table or of one of its tables of names. `edges`: the ticket of the edges table; None if this call gets it.
-fn look(
+fn recognise(
     of: &AttachedTable,
     recogniser: &mut Recogniser,
     text: Read<'_>,

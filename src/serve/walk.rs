@@ -65,7 +65,7 @@ pub fn answer(of: &AttachedTable, names: &[&[u8]], reach: Reach, sink: &mut Sink
     match walk_from(of, names, reach, &mut walk, |walk| sink.take(walk, false))? {
         Served::All(ticket) => {
             sink.take(&mut walk, true)?;
-            asked(of, &ticket, &walk);
+            served(of, &ticket, &walk);
         }
         Served::Only(taken) => {
             let rest = &names[taken..];
@@ -185,7 +185,7 @@ pub fn walk_from(
 }
 
 /// Counts a call that the image served, and does the image's housekeeping.
-pub fn asked(of: &AttachedTable, ticket: &Ticket, walk: &Walk) {
+pub fn served(of: &AttachedTable, ticket: &Ticket, walk: &Walk) {
     ticket.control.slot(ticket.index).count_call(walk.counters());
     settle_now_and_then(of, ticket, walk.counters().slots_visited);
 }
