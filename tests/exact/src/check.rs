@@ -1,4 +1,4 @@
-//! A check: cft_context and sql/reference.sql in ONE statement, so under one snapshot, compared row by row in order.
+//! A check: cft_context and sql/reference.sql in ONE statement, so under one snapshot, compared row by row in order. The reference query is run by a function.
 //!
 //! The statement returns no rows when both agree, and all rows of both sides (side, number, row) when they differ. The same
 //! statement runs plainly, in functions of each volatility, in cursors, in parallel workers, inside RETURNING and in triggers.
@@ -279,7 +279,10 @@ pub fn statement(table: &Table, form: Form, entities: &str, up: &str, down: &str
     if matches!(form, Form::Search | Form::SearchExactly) {
         return documents::statement(form, entities, up, down);
     }
-    let (ours, by_definition) = sides(table, form, entities, up, down);
+    // The definition runs in a function, so that no table is open while cftrag answers: beside own writes it would ask the reference query.
+    let (ours, _) = sides(table, form, entities, up, down);
+    let (_, by_definition) = sides(table, form, "<entities>", "<up>", "<down>");
+    let by_definition = by_definition.replace("<entities>", "$1").replace("<up>", "$2").replace("<down>", "$3");
     let row = "(n, entity, tree, relation, depth, relative, via, label)";
     let columns = r#"n, entity COLLATE "C" AS entity, tree COLLATE "C" AS tree, relation COLLATE "C" AS relation, depth,
         relative COLLATE "C" AS relative, via COLLATE "C" AS via, label COLLATE "C" AS label"#;
@@ -287,7 +290,7 @@ pub fn statement(table: &Table, form: Form, entities: &str, up: &str, down: &str
         "WITH image AS MATERIALIZED (
             SELECT {columns} FROM ({ours}) AS z{row}),
         reference AS MATERIALIZED (
-            SELECT {columns} FROM ({by_definition}) AS z{row}),
+            SELECT {columns} FROM exact.definition($def${by_definition}$def$, {entities}, {up}, {down}) AS z),
         different AS (
             (TABLE image EXCEPT ALL TABLE reference) UNION ALL (TABLE reference EXCEPT ALL TABLE image))
         SELECT side, n, entity, tree, relation, depth, relative, via, label

@@ -206,6 +206,11 @@ SET client_min_messages = warning;
 DROP SCHEMA IF EXISTS exact CASCADE;
 DO $$ BEGIN CREATE ROLE exact_reader; EXCEPTION WHEN duplicate_object THEN NULL; END $$;
 CREATE SCHEMA exact;
+-- The rows of a query; $1, $2 and $3 in it are these arguments.
+CREATE FUNCTION exact.definition(query text, entities text[], up int, down int)
+RETURNS TABLE (n bigint, entity text, tree text, relation text, depth int, relative text, via text, label text) LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
+#variable_conflict use_column
+BEGIN RETURN QUERY EXECUTE query USING entities, up, down; END $$;
 CREATE TABLE exact.other (n int) WITH (autovacuum_enabled = false);
 
 CREATE TABLE exact.edges_a (tree text, parent text, child text, note int);

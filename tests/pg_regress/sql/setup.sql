@@ -11,6 +11,10 @@ CREATE SCHEMA oracle;
 SELECT format('CREATE FUNCTION oracle.reference() RETURNS text IMMUTABLE LANGUAGE sql AS %L', format('SELECT %L::text', :'reference')) AS make \gset
 :make;
 
+-- Runs the reference query, so that no table is open while cft_context answers: beside own writes it would ask the reference query.
+CREATE FUNCTION oracle.run(query text, entities text[], up int, down int) RETURNS SETOF public.cft_relative STABLE LANGUAGE plpgsql AS $$
+BEGIN RETURN QUERY EXECUTE format('SELECT q.*, NULL::text FROM (%s) AS q', query) USING entities, up, down; END $$;
+
 -- The tree column is left out if the table has none of that name.
 CREATE FUNCTION oracle.statement(many boolean, edges regclass, parent name, child name, tree name) RETURNS text
 STABLE LANGUAGE plpgsql SET search_path = pg_catalog AS $$
@@ -28,13 +32,13 @@ BEGIN
     query := replace(query, '{child}', format('r.%I::pg_catalog.text', child));
     RETURN format(
         'WITH image AS MATERIALIZED (SELECT row_number() OVER () AS n, %s FROM public.cft_context(%s, $2, $3, %L::regclass)),
-              reference AS MATERIALIZED (SELECT row_number() OVER () AS n, q.* FROM (%s) AS q),
+              reference AS MATERIALIZED (SELECT row_number() OVER () AS n, %s FROM oracle.run(%L, $1, $2, $3)),
               different AS ((TABLE image EXCEPT ALL TABLE reference) UNION ALL (TABLE reference EXCEPT ALL TABLE image))
          SELECT CASE WHEN EXISTS (TABLE different)
                      THEN (SELECT string_agg(side || z::text, E''\n'' ORDER BY side, n)
                              FROM (SELECT ''image     '' AS side, * FROM image UNION ALL SELECT ''reference '', * FROM reference) AS z)
                      ELSE format(''same, %%s rows'', (SELECT count(*) FROM image)) END',
-        columns, CASE WHEN many THEN '$1' ELSE '($1)[1]' END, edges::oid::text, query);
+        columns, CASE WHEN many THEN '$1' ELSE '($1)[1]' END, edges::oid::text, columns, query);
 END $$;
 
 CREATE FUNCTION oracle.same(entities text[], up int, down int, edges regclass, parent name = 'parent', child name = 'child', tree name = 'tree')
