@@ -11,7 +11,8 @@
 //!
 //! For the first entities we walk up, and read the entries of what is there; if there are more, all entries. By the law of union an entity is allowed at
 //! and below those whose entries allow, and by that of the nearest there only: if there are more entities, the roles' own entries are read, and all below
-//! them is found. All is read with the caller's rights, under the snapshot of the query.
+//! them is found. By the law of intersection it is refused at and below those whose entries refuse: once all entries are read, all below these is found.
+//! All is read with the caller's rights, under the snapshot of the query.
 
 use crate::call::array;
 use crate::call::work_memory::Room;
@@ -81,8 +82,8 @@ pub struct Rights {
     /// Whether more entities are asked for, by the same query.
     keeps: bool,
     walks: u32,
-    /// Where entries allow; None: not read yet.
-    granted: Option<Below>,
+    /// At and below where entries allow; by the law of intersection, where they refuse. None: not found yet.
+    decided: Option<Below>,
     entries: Entries,
     /// Whether entities are allowed.
     known: HashMap<Vec<u8>, bool>,
@@ -92,14 +93,17 @@ pub struct Rights {
 impl Rights {
     pub fn new(law: Law, keeps: bool) -> Self {
         let known = HashMap::new(); // bounded: counted
-        Self { law, keeps, walks: 0, granted: None, entries: Entries::default(), known, room: Room::new() }
+        Self { law, keeps, walks: 0, decided: None, entries: Entries::default(), known, room: Room::new() }
     }
 
     /// Whether an entity is allowed, if that was found out before.
     pub fn known(&self, name: &[u8]) -> Option<bool> {
         let known = self.known.get(name).copied();
-        known.or_else(|| {
-            self.granted.as_ref().filter(|_| self.law == Law::Union).and_then(|granted| granted.known(name))
+        let is_below = || self.decided.as_ref().and_then(|decided| decided.known(name));
+        known.or_else(|| match self.law {
+            Law::Union => is_below(),
+            Law::Intersection => is_below().map(|refused| !refused),
+            Law::Nearest => None,
         })
     }
 
@@ -109,15 +113,21 @@ impl Rights {
             asked.grants.require_all_rows()?;
         }
         self.walks += 1;
-        if self.law != Law::Intersection && self.walks > WALKS {
-            if self.granted.is_none() {
-                self.granted = Some(Below::of(granted(asked.grants, asked.roles)?, self.keeps));
-            }
-            if let Some(granted) = &mut self.granted {
-                let is_below = granted.has((asked.edges)()?, asked.trees, name)?;
-                if self.law == Law::Union || !is_below {
-                    return Ok(is_below);
-                }
+        let is_time = if self.law == Law::Intersection { self.entries.has_all } else { self.walks > WALKS };
+        if is_time && self.decided.is_none() {
+            let tops = match self.law {
+                Law::Intersection => self.entries.that_say(false)?,
+                _ => granted(asked.grants, asked.roles)?,
+            };
+            self.decided = Some(Below::of(tops, self.keeps));
+        }
+        if let Some(decided) = &mut self.decided {
+            let is_below = decided.has((asked.edges)()?, asked.trees, name)?;
+            match self.law {
+                Law::Union => return Ok(is_below),
+                Law::Intersection => return Ok(!is_below),
+                Law::Nearest if !is_below => return Ok(false),
+                Law::Nearest => {}
             }
         }
         let above = above(&Walker { of: (asked.edges)()?, trees: asked.trees }, name)?;
@@ -148,6 +158,12 @@ struct Entries {
 impl Entries {
     fn of(&self, name: &[u8]) -> Option<bool> {
         self.known.get(name).copied().flatten()
+    }
+
+    /// The entities whose entries say so.
+    fn that_say(&self, allows: bool) -> Fallible<Names> {
+        let those = self.known.iter().filter(|(_, entry)| **entry == Some(allows));
+        array::copied(those.map(|(name, _)| name.as_slice()), &mut Room::new())
     }
 
     /// Reads the entries of these names, as far as they are not known.
@@ -224,8 +240,7 @@ pub fn estimating<R>(f: impl FnOnce() -> R) -> R {
 pub fn granted(grants: &GrantsTable, roles: &[&[u8]]) -> Fallible<Names> {
     let mut own = Entries::default();
     own.read_where(grants, roles, &grants.role().is_one_of(1), &[])?;
-    let allowed = own.known.iter().filter(|(_, allows)| **allows == Some(true));
-    array::copied(allowed.map(|(name, _)| name.as_slice()), &mut Room::new())
+    own.that_say(true)
 }
 
 /// An entity and all above it, each with its least depth: by walks of all levels, and further walks from where these end.
