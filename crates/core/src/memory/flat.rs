@@ -32,7 +32,7 @@ pub use heap::HeapMemory;
 use known::KnownPages;
 pub(crate) use lines::{FirstLines, Line};
 pub(crate) use pages::{Page, Tags, Words, equal_slots, equal_tags};
-pub(crate) use spans::{Doubles, Span};
+pub(crate) use spans::Span;
 
 /// Where this process has mapped the chunks of an image.
 ///

@@ -429,14 +429,13 @@ impl Held {
         }
     }
 
-    /// Hashes the words not hashed yet, and calls `each` with each hash.
-    pub(crate) fn hash(&mut self, seed: u64, each: impl Fn(Hash)) {
+    /// Hashes the words not hashed yet.
+    pub(crate) fn hash(&mut self, seed: u64) {
         let Held { words, len, folded, hashes, .. } = self;
         let done = hashes.len();
         hashes.resize(*len, Hash::default());
         for (hash, [at, end]) in hashes[done..].iter_mut().zip(&words[done..]) {
             *hash = Hash::of_word_in(seed, folded, index(*at), index(end - at));
-            each(*hash);
         }
     }
 
@@ -584,7 +583,7 @@ mod tests {
         let mut all = Vec::new();
         loop {
             held.read(&mut reader, &mut done, (usize::MAX, 0), &mut work).unwrap();
-            held.hash(7, |_| ());
+            held.hash(7);
             assert_eq!(held.hashes().len(), held.len());
             let until = held.len().min(done + step);
             for i in done..until {
