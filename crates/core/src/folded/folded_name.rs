@@ -1,8 +1,7 @@
 //! The hashes of a name's folded words, by which the name is found in a text.
 
-use crate::folded::ascii::BLOCK;
 use crate::folded::words;
-use crate::folded::words::{MOST_BYTES, MOST_WORDS};
+use crate::folded::words::{MOST_BYTES, MOST_WORDS, SHORT};
 use crate::memory::casts::index;
 use crate::memory::hash::Hash;
 use crate::records::label::LABELS;
@@ -56,7 +55,7 @@ impl FoldedName {
 
     /// The folded name of a record's name.
     pub(crate) fn of_record(seed: u64, record: Record<'_>) -> Option<FoldedName> {
-        let mut short = [0; BLOCK];
+        let mut short = [0; SHORT];
         match short.get_mut(..record.name_len()) {
             Some(name) => {
                 record.copy_name(name);
