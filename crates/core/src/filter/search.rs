@@ -130,7 +130,6 @@ impl Filter<'_> {
         let entry = self.get(from);
         self.set(to, self.moved(entry, from.bucket, to.bucket));
         self.set(from, Entry::NONE);
-        self.follow(entry, from.bucket, to.bucket);
         self.root().add(Counter::Kicks, 1);
     }
 

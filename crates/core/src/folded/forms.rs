@@ -544,7 +544,7 @@ impl<'m> Image<'m> {
         if !begins {
             return false;
         }
-        let listed = self.list(form, record, false, later);
+        let listed = self.list(form, record, later);
         if !listed && let Some((hash, _)) = begin {
             self.forms().end(hash);
         }

@@ -2,13 +2,14 @@
 //!
 //! ```text
 //!   hash(w1 w2 w3) --> folded name --> entity --> all entities with it, see listed.rs
-//!   hash(w1)       --> prefix: which of 4, 5, ... 12 words the names have that begin with w1, or more
-//!   hash(w1 .. w12)--> prefix: likewise 13, ... 23 words, or more; and so on
+//!   hash(w1)       --> prefix: whether names that begin with w1 have 2 words, or more
+//!   hash(w1 w2)    --> prefix: which of 3, 4, ... 13 words the names have that begin with w1 w2, or more
+//!   hash(w1 .. w13)--> prefix: likewise 14, ... 24 words, or more; and so on
 //! ```
 //!
-//! A window's hash rolls: each further word costs one multiplication. The Bloom filters (see bloom.rs) tell whether
-//! names of one, two, three or more words begin with a word. Only for more than three is the word's prefix read; it
-//! tells which lengths occur, and only folded names of these lengths are looked up.
+//! A window's hash rolls: each further word costs one multiplication. A word's prefix tells which lengths occur, and
+//! only folded names of these lengths are looked up. Almost no word of a text is or begins a name: of such a word only
+//! the tags of its two buckets are read.
 //!
 //! Promises: an entity whose name has a folded name is found from exactly one entry of a folded name, and counted once
 //! in each of its prefixes; the memory is part of the insert's plan. Writers hold the lock exclusively.
@@ -99,9 +100,20 @@ impl<'m> Filter<'m> {
     /// Whether the tags allow a folded name of that hash; prefetches the entries.
     #[inline]
     pub(crate) fn may_have(self, spot: &FoldedSpot) -> bool {
-        let buckets = spot.buckets.map(|bucket| self.bucket(bucket));
-        let first = buckets[0].has_tag(Pattern::folded(spot.hash, false));
-        let second = buckets[1].has_tag(Pattern::folded(spot.hash, true));
+        self.may_match(spot, |second| Pattern::folded(spot.hash, second))
+    }
+
+    /// Whether the tags allow a prefix of that hash; prefetches the entries.
+    #[inline]
+    pub(crate) fn may_begin(self, spot: &FoldedSpot) -> bool {
+        self.may_match(spot, |_| Pattern::prefix(spot.hash))
+    }
+
+    #[inline(always)]
+    fn may_match(self, spot: &FoldedSpot, pattern: impl Fn(bool) -> Pattern) -> bool {
+        let buckets = [self.bucket(spot.buckets[0]), self.bucket(spot.buckets[1])];
+        let first = buckets[0].has_tag(pattern(false));
+        let second = buckets[1].has_tag(pattern(true));
         select_unpredictable(first, buckets[0], buckets[1]).prefetch_entries();
         first | second
     }
@@ -220,9 +232,8 @@ impl<'m> Image<'m> {
                 return false;
             }
         }
-        let passed = self.let_pass(folded);
         let form = FormOf { kind: FormKind::Folded, hash: folded.hash, part: None };
-        if !self.list(form, record, passed.is_new, later) {
+        if !self.list(form, record, later) {
             folded.prefixes().for_each(|(hash, _)| self.folded_names().end(hash));
             self.names().remove(record);
             return false;
@@ -237,7 +248,6 @@ impl<'m> Image<'m> {
             self.names().remove(record);
             return false;
         }
-        self.tend_blooms(&passed, later);
         true
     }
 

@@ -260,20 +260,12 @@ impl<'m> Image<'m> {
         usize::from(new > room)
     }
 
-    /// Lists a new record under its form, which no other has if `is_new`; `false` if there is no room: then nothing has
-    /// changed.
+    /// Lists a new record under its form; `false` if there is no room: then nothing has changed.
     #[must_use]
-    pub(crate) fn list(
-        self,
-        form: FormOf<'_>,
-        record: Record<'m>,
-        is_new: bool,
-        later: usize,
-    ) -> bool {
+    pub(crate) fn list(self, form: FormOf<'_>, record: Record<'m>, later: usize) -> bool {
         let FormOf { kind, hash, .. } = form;
         let (mem, id) = (self.mem(), record.id());
-        let known = if is_new { None } else { self.entry_of(form, record) };
-        let Some((_, known)) = known else {
+        let Some((_, known)) = self.entry_of(form, record) else {
             return self.enter_listed(kind, hash, Entry::folded(hash, id), later);
         };
         let ring = match known {

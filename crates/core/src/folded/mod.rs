@@ -1,11 +1,9 @@
-//! Names as they are recognised in texts: words, folding, the index of folded names, and the Bloom filters before it.
+//! Names as they are recognised in texts: words, folding and the index of folded names.
 
 pub(crate) mod ascii;
-pub(crate) mod bloom;
 pub(crate) mod folded_name;
 pub(crate) mod forms;
 pub(crate) mod index;
-pub(crate) mod item;
 pub(crate) mod listed;
 pub(crate) mod normal;
 pub(crate) mod normaliser;

@@ -12,7 +12,7 @@
 use crate::memory::interruptible::PER_STEP;
 use unicode_segmentation::{UnicodeSegmentation, UnicodeWordIndices};
 
-use crate::folded::ascii::Cutter;
+use crate::folded::ascii;
 use crate::folded::segments;
 use crate::memory::interruptible::Interruptible;
 
@@ -34,22 +34,14 @@ pub struct Words<'t> {
 
 #[derive(Debug)]
 enum Piece<'t> {
-    /// ASCII up to the next piece.
-    Ascii(Cutter),
+    /// ASCII from here up to the next piece.
+    Ascii(usize),
     /// Other text, and where it begins.
     Other(usize, UnicodeWordIndices<'t>),
     /// One word, from here up to the next piece.
     Word(usize),
     /// No word.
     None,
-}
-
-/// The rest of a piece: see [`Words::rest_of_piece`].
-pub(crate) enum Rest<'w, 't> {
-    /// ASCII up to the end of these bytes.
-    Ascii(&'w mut Cutter, &'t [u8]),
-    /// A word, and where it begins.
-    Word(usize, &'t str),
 }
 
 impl<'t> Words<'t> {
@@ -64,53 +56,36 @@ impl<'t> Words<'t> {
         if text.len() > WINDOW {
             return Words::of(text);
         }
-        Words { next: text.len(), piece: Piece::Ascii(Cutter::at(0)), ..Words::of(text) }
+        Words { next: text.len(), piece: Piece::Ascii(0), ..Words::of(text) }
     }
 
     /// The next word. Interruptible, however long a word or a gap is.
     pub fn next_word(&mut self, work: &mut Interruptible<'_>) -> Option<(usize, &'t str)> {
-        let text = self.text;
         loop {
-            match self.rest_of_piece(work)? {
-                Rest::Word(from, word) => return Some((from, word)),
-                Rest::Ascii(cutter, bytes) => {
-                    if let Some((from, to)) = cutter.word(bytes) {
-                        return Some((from, &text[from..to]));
+            match &mut self.piece {
+                Piece::Ascii(at) => {
+                    if let Some((from, to)) = ascii::word(&self.text.as_bytes()[..self.next], *at) {
+                        *at = to;
+                        return Some((from, &self.text[from..to]));
                     }
                 }
-            }
-        }
-    }
-
-    /// The words left of this piece, else those of the next; none at the end of the text. A caller that reads blocks
-    /// from the cutter must take all words of each.
-    pub(crate) fn rest_of_piece(&mut self, work: &mut Interruptible<'_>) -> Option<Rest<'_, 't>> {
-        let other = loop {
-            match &mut self.piece {
-                Piece::Ascii(cutter) if cutter.is_before(self.next) => break None,
-                Piece::Ascii(_) | Piece::None => {}
+                Piece::None => {}
                 Piece::Other(start, words) => {
                     work.step();
                     if let Some((at, word)) = words.next() {
-                        break Some((*start + at, word));
+                        return Some((*start + at, word));
                     }
                 }
                 Piece::Word(from) => {
                     let word = (*from, &self.text[*from..self.next]);
                     self.piece = Piece::None;
-                    break Some(word);
+                    return Some(word);
                 }
             }
             if self.next == self.text.len() {
                 return None;
             }
             self.next_piece(work);
-        };
-        match (other, &mut self.piece) {
-            (None, Piece::Ascii(cutter)) => {
-                Some(Rest::Ascii(cutter, &self.text.as_bytes()[..self.next]))
-            }
-            (other, _) => other.map(|(at, word)| Rest::Word(at, word)),
         }
     }
 
@@ -129,7 +104,7 @@ impl<'t> Words<'t> {
                 None => window.windows(2).rposition(|pair| is_end(pair[0])).map(|at| at + 1),
             };
             if let Some(len) = ascii {
-                (self.piece, self.next) = (Piece::Ascii(Cutter::at(start)), start + len);
+                (self.piece, self.next) = (Piece::Ascii(start), start + len);
                 self.until = self.next;
                 return;
             }

@@ -23,9 +23,8 @@ use std::ops::Range;
 use caseless::Caseless;
 use unicode_normalization::UnicodeNormalization;
 
-use crate::folded::ascii::{BLOCK, Block, CASE, is_word};
+use crate::folded::ascii;
 use crate::folded::pieces::Words;
-use crate::memory::casts::index;
 use crate::records::label::label_of;
 
 /// A name of more words has no folded name.
@@ -35,7 +34,7 @@ pub const MOST_BYTES: usize = 2000;
 
 const _: () = assert!(MOST_BYTES <= crate::records::record::INSIDE);
 // A word has at least one byte, and so has the gap between it and the next.
-const _: () = assert!(BLOCK / 2 <= MOST_WORDS);
+const _: () = assert!(SHORT / 2 <= MOST_WORDS);
 
 /// The most foldings of a word before nothing changes; three suffice for every known text.
 const MOST_ROUNDS: usize = 8;
@@ -112,7 +111,9 @@ pub(crate) fn is_ignorable(c: char) -> bool {
 }
 
 /// Most names have at most this many bytes.
-const HALF: usize = BLOCK / 2;
+pub(crate) const SHORT: usize = 64;
+/// The bit by which letters of ASCII differ in case.
+const CASE: u8 = b'a' ^ b'A';
 /// Bytes that may be read after the last of an ASCII name, see [`Hash::of_word_in`].
 const AFTER: usize = 16;
 
@@ -124,21 +125,22 @@ const AFTER: usize = 16;
 pub(crate) fn each_folded(name: &[u8], mut each: impl FnMut(&[u8], Range<usize>)) -> Option<usize> {
     // The last byte of a label is not part of the name in the column.
     let name = label_of(name).unwrap_or(name);
-    // Most names are short: all words are folded at once.
-    let at_once = if name.len() <= HALF {
-        each_folded_at_once::<HALF, { HALF + AFTER }>(name, &mut each)
-    } else if name.len() <= BLOCK {
-        each_folded_at_once::<BLOCK, { BLOCK + AFTER }>(name, &mut each)
-    } else {
-        None
-    };
-    if let Some(count) = at_once {
+    let mut count = 0;
+    if name.len() <= SHORT && name.is_ascii() {
+        let mut room = [b' '; SHORT + AFTER];
+        let folded = &mut room[..name.len()];
+        folded.copy_from_slice(name);
+        folded.make_ascii_lowercase();
+        let mut at = 0;
+        while let Some((from, to)) = ascii::word(&room[..name.len()], at) {
+            each(&room, from..to);
+            (count, at) = (count + 1, to);
+        }
         return (count > 0).then_some(count);
     }
     if name.len() > MOST_BYTES {
         return None;
     }
-    let mut count = 0;
     // A word of ASCII takes no memory.
     let (mut ascii, mut other) = ([0; MOST_BYTES], Vec::new());
     for (_, word) in Words::of(std::str::from_utf8(name).ok()?) {
@@ -162,32 +164,6 @@ pub(crate) fn each_folded(name: &[u8], mut each: impl FnMut(&[u8], Range<usize>)
         each(folded, 0..folded.len());
     }
     (count > 0).then_some(count)
-}
-
-/// [`each_folded`] for a name of up to `N` bytes; none if it is not ASCII. Such a name has at most `MOST_WORDS` words:
-/// see the assertion above. `ROOM` is `N` plus the bytes that may be read after the name.
-#[inline]
-fn each_folded_at_once<const N: usize, const ROOM: usize>(
-    name: &[u8],
-    mut each: impl FnMut(&[u8], Range<usize>),
-) -> Option<usize> {
-    let mut folded = [b' '; ROOM];
-    folded[..name.len()].copy_from_slice(name);
-    if !folded.is_ascii() {
-        return None;
-    }
-    let text = folded.first_chunk::<N>().expect("there is more room than that");
-    let block = Block::of(text, 0, text);
-    folded[..N].copy_from_slice(&block.folded);
-    let (mut borders, mut count) = (block.borders(false), 0);
-    while !borders.is_empty() {
-        let word = index(borders.next())..index(borders.next());
-        if !block.has_underscores || is_word(&folded[word.clone()]) {
-            count += 1;
-            each(&folded, word);
-        }
-    }
-    Some(count)
 }
 
 /// Writes the folded name of a name to `to`; `false` if it has none.
@@ -367,6 +343,6 @@ mod tests {
             crate::LAYOUT,
         );
         // If a version has changed, LAYOUT must change as well: see the head of words.rs.
-        assert_eq!(versions, ((17, 0, 0), (18, 0, 0), 17));
+        assert_eq!(versions, ((17, 0, 0), (18, 0, 0), 18));
     }
 }

@@ -1,7 +1,6 @@
 //! Makes an empty image, and opens an existing one.
 
 use crate::filter::table::Filter;
-use crate::folded::bloom;
 use crate::memory::chunk::lines_of;
 use crate::memory::error::Error;
 use crate::memory::flat::Memory;
@@ -23,7 +22,6 @@ impl<'m> Image<'m> {
         Filter::new(root, Table::Names).format();
         Filter::new(root, Table::FoldedNames).format();
         Filter::new(root, Table::Forms).format();
-        bloom::format(mem);
         root.sign();
         Ok(Image::of(root))
     }
@@ -48,5 +46,5 @@ impl<'m> Image<'m> {
     }
 }
 
-/// Three pages and two Bloom filters of a line.
-const _: () = assert!(lines_of(0) >= FIRST_LINE + 3 * MAX_LINES + 2);
+/// Three pages.
+const _: () = assert!(lines_of(0) >= FIRST_LINE + 3 * MAX_LINES);

@@ -91,25 +91,6 @@ pub(crate) fn take(mem: &Memory, lines: u32) -> Option<NonZeroU32> {
     Some(line)
 }
 
-/// Takes a run of lines, which may be longer than the largest allocation, if the run and `later` single lines are
-/// available; [`give`] takes it back in pieces.
-pub(crate) fn take_run(mem: &Memory, lines: u32, later: usize) -> Option<NonZeroU32> {
-    let root = Root::new(mem);
-    if lines <= MAX_LINES {
-        let mut plan = Plan::new(root);
-        plan.take(lines, 1);
-        plan.take(1, later);
-        return if plan.shortage().is_none() { take(mem, lines) } else { None };
-    }
-    let bump = root.get(Field::Bump);
-    let (_, left) = room(bump, index(root.get(Field::Chunks)))?;
-    if index(left) < index(lines) + later {
-        return None;
-    }
-    root.set(Field::Bump, bump + lines);
-    NonZeroU32::new(bump)
-}
-
 /// Frees lines that [`take`] handed out, or a part of them.
 pub(crate) fn give(mem: &Memory, line: u32, lines: u32) {
     debug_assert!((1..=MAX_LINES).contains(&lines));

@@ -27,12 +27,12 @@ use crate::memory::chunk::{
     LINE_BYTES, MAX_CHUNKS, SEGMENT_LINES, first_line, lines_before_chunk, size,
 };
 
-pub(crate) use bytes::{PLACES, as_bytes, as_bytes_mut, as_text, bits};
+pub(crate) use bytes::{as_bytes, as_bytes_mut, as_text, bits};
 pub use heap::HeapMemory;
 use known::KnownPages;
 pub(crate) use lines::{FirstLines, Line};
 pub(crate) use pages::{Page, Tags, Words, equal_slots, equal_tags};
-pub(crate) use spans::{Doubles, Span};
+pub(crate) use spans::Span;
 
 /// Where this process has mapped the chunks of an image.
 ///

@@ -8,14 +8,10 @@
 //!    2-9   free lists: for 1 to 64 lines: first u32, count u32
 //!  10-12   the directories of names, of folded names, of forms: a node each, see filter/table/directory.rs
 //!     13   the table of folded names: level u32, split u32, pages u32; moves u32
-//!     14   the Bloom filter of windows, and the one that is being filled, then those of words:
-//!          level, bits, segments, swept (u32 each)
-//!     15   their lines, in the same order: the first segment u32, the list of all segments u32 (0 if there is one);
-//!          the xids that ran at the build: first line u32, count u32
-//!     16   the table of forms: level u32, split u32, pages u32; the language u32; forms u64;
-//!          the first free half of a line of words u32; parts u64
-//!  17-18   the addresses of the first 16 chunks, u64 each; chunk 15 has the others
-//!     19   the first line that is ever allocated
+//!     14   the table of forms: level u32, split u32, pages u32; the language u32; forms u64;
+//!          the first free half of a line of words u32; parts u64; the xids that ran at the build: first line u32, count u32
+//!  15-16   the addresses of the first 16 chunks, u64 each; chunk 15 has the others
+//!     17   the first line that is ever allocated
 //! ```
 //!
 //! Only this file knows these places. The whole crate may call it.
@@ -27,25 +23,21 @@ use crate::memory::id::{VersionId, to_word};
 use crate::memory::tables;
 
 /// The layout number; it is increased whenever a byte of the image changes its meaning.
-pub const LAYOUT: u32 = 17;
+pub const LAYOUT: u32 = 18;
 /// "cftrag", then "IF" for an image of the forest.
 const MAGIC: u64 = u64::from_be_bytes(*b"cftragIF");
 /// The largest allocation, in lines: a page of folded names. Also the number of free lists.
 pub(crate) const MAX_LINES: u32 = 64;
-/// Segments of a Bloom filter of windows, and of one of words.
-pub(crate) const SEGMENTS: [u32; 2] = [128, 64];
 
 const COUNTERS: u32 = 1;
 const FREE_LISTS: u32 = 2;
 const DIRECTORIES: u32 = 10;
 const FOLDED_NAMES: u32 = 13;
-const BLOOMS: u32 = 14;
-const SEGMENTS_OF_BLOOMS: u32 = 15;
-const RUNNING: usize = 32;
-const FORMS: u32 = 16;
-const ADDRESSES: u32 = 17;
+const FORMS: u32 = 14;
+const RUNNING: usize = 40;
+const ADDRESSES: u32 = 15;
 /// The first line the allocator hands out.
-pub(crate) const FIRST_LINE: u32 = 19;
+pub(crate) const FIRST_LINE: u32 = 17;
 
 const _: () = assert!(FREE_LISTS + MAX_LINES / 8 == DIRECTORIES && DIRECTORIES + 3 == FOLDED_NAMES);
 const _: () = assert!(index(FIRST_LINE - ADDRESSES) * LINE_BYTES == (WITH_ADDRESSES + 1) * 8);
@@ -148,65 +140,6 @@ impl Field {
             Field::Oldest => 56,
             Field::Newest => 60,
         }
-    }
-}
-
-/// What a Bloom filter holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum BloomItems {
-    /// Names and prefixes of two words or more.
-    Windows,
-    /// Single words.
-    Words,
-}
-
-impl BloomItems {
-    /// The most segments of such a Bloom filter.
-    pub(crate) const fn segments(self) -> u32 {
-        SEGMENTS[self as usize]
-    }
-}
-
-/// Tells apart the two Bloom filters of a kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Table {
-    Now,
-    /// The Bloom filter that is being filled.
-    Next,
-}
-
-/// The fields of a Bloom filter in the root.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct BloomState {
-    /// The Bloom filter has 2^level lines.
-    pub(crate) level: u32,
-    /// Bits that are set in it.
-    pub(crate) bits: u32,
-    /// The segments allocated so far, if this is the next Bloom filter.
-    pub(crate) segments: u32,
-    /// The buckets it was filled from, if this is the next Bloom filter.
-    pub(crate) swept: u32,
-}
-
-impl BloomState {
-    const fn places(of: BloomItems, table: Table) -> [usize; 4] {
-        let at = of as usize * 32 + table as usize * 16;
-        [at, at + 4, at + 8, at + 12]
-    }
-}
-
-/// Where the segments of a Bloom filter are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Segments {
-    /// The first line of the first segment.
-    pub(crate) first: u32,
-    /// The lines with the first line of each segment, u32 each; 0 if there is only one.
-    pub(crate) list: u32,
-}
-
-impl Segments {
-    const fn place(of: BloomItems, table: Table) -> usize {
-        of as usize * 16 + table as usize * 8
     }
 }
 
@@ -352,48 +285,14 @@ impl<'m> Root<'m> {
         DIRECTORIES + table as u32
     }
 
-    #[inline]
-    pub(crate) fn bloom(self, of: BloomItems, table: Table) -> BloomState {
-        let line = self.lines.line(BLOOMS);
-        let [level, bits, segments, swept] = BloomState::places(of, table).map(|at| line.u32(at));
-        BloomState { level, bits, segments, swept }
-    }
-
-    pub(crate) fn set_bloom(self, of: BloomItems, table: Table, state: BloomState) {
-        let line = self.lines.line(BLOOMS);
-        let words = [state.level, state.bits, state.segments, state.swept];
-        for (at, word) in BloomState::places(of, table).into_iter().zip(words) {
-            line.set_u32(at, word);
-        }
-    }
-
-    /// Adds `bits` to the count of bits set in a Bloom filter.
-    #[inline]
-    pub(crate) fn add_bits(self, of: BloomItems, table: Table, bits: u32) {
-        let (line, at) = (self.lines.line(BLOOMS), BloomState::places(of, table)[1]);
-        line.set_u32(at, line.u32(at) + bits);
-    }
-
-    #[inline]
-    pub(crate) fn segments(self, of: BloomItems, table: Table) -> Segments {
-        let (line, at) = (self.lines.line(SEGMENTS_OF_BLOOMS), Segments::place(of, table));
-        Segments { first: line.u32(at), list: line.u32(at + 4) }
-    }
-
-    pub(crate) fn set_segments(self, of: BloomItems, table: Table, segments: Segments) {
-        let (line, at) = (self.lines.line(SEGMENTS_OF_BLOOMS), Segments::place(of, table));
-        line.set_u32(at, segments.first);
-        line.set_u32(at + 4, segments.list);
-    }
-
     /// The xids that ran at the build: the first line of their list, and how many there are. See `running.rs`.
     pub(crate) fn running(self) -> (u32, u32) {
-        let line = self.lines.line(SEGMENTS_OF_BLOOMS);
+        let line = self.lines.line(FORMS);
         (line.u32(RUNNING), line.u32(RUNNING + 4))
     }
 
     pub(crate) fn set_running(self, first: u32, count: u32) {
-        let line = self.lines.line(SEGMENTS_OF_BLOOMS);
+        let line = self.lines.line(FORMS);
         line.set_u32(RUNNING, first);
         line.set_u32(RUNNING + 4, count);
     }

@@ -5,20 +5,20 @@
 use crate::Image;
 use crate::filter::bucket::SLOTS;
 use crate::filter::table::Filter;
-use crate::folded::bloom::BloomFilter;
-use crate::folded::folded_name::{LONGER, STEP};
+use crate::folded::folded_name::{LONGER, step_after};
 use crate::folded::forms::{
     self, BEGIN, FormKind, LEAST_LETTERS, LEAST_UNORDERED, MOST_LETTERS, MOST_UNORDERED, SPAN, Sum,
 };
 use crate::folded::index::FoldedSpot;
 use crate::folded::words::MOST_WORDS;
-use crate::memory::casts::index;
 use crate::memory::hash::Hash;
 use crate::memory::id::RecordId;
-use crate::memory::root::BloomItems;
-use crate::recognise::starts::{BLOCK, Start, Starts};
 use crate::recognise::text::Held;
 use crate::vocabulary::near::NearWord;
+
+/// Words prepared together, in stages: each stage sends for what the next one reads, for all words, so that no word waits
+/// for memory alone. A text of 200 words fits into one block.
+pub(crate) const BLOCK: usize = 240;
 
 /// A window: some adjacent words that may be a name.
 #[derive(Clone, Copy, Debug, Default)]
@@ -42,8 +42,7 @@ pub(crate) struct Head {
 /// The windows found in a block of words, which begins at the current word; valid while the lock is held.
 #[derive(Debug, Default)]
 pub(crate) struct Block {
-    starts: Box<Starts>,
-    /// Windows of four words or more, for each start the shortest first.
+    /// The windows of one start, the shortest first.
     long: Kept<Window>,
     /// The windows in the text's order, for each start the longest first; then with the places where they would be.
     windows: Kept<Window>,
@@ -51,7 +50,7 @@ pub(crate) struct Block {
     /// Windows whose folded names are in the filter, and the first record of each.
     pub(crate) heads: Vec<Head>,
     lookups: usize,
-    /// For other forms: where the beginnings of the words are, and the lengths of names that begin so.
+    /// Where the beginnings of the words are; and, for unordered forms, the lengths of names that begin so.
     begins: Vec<FoldedSpot>,
     lengths: Vec<u32>,
     /// Scratch: the letters of a window with a near word in it.
@@ -142,14 +141,9 @@ impl Block {
 
     /// Finds the heads of so many words; `false` if there is no room for all.
     fn has_prepared(&mut self, image: Image<'_>, hashes: &[Hash], words: usize) -> bool {
-        let (singles, pairs) = (image.bloom(BloomItems::Words), image.bloom(BloomItems::Windows));
-        self.starts.sift(singles, pairs, hashes, words);
         let filter = image.folded_names();
-        self.find_windows(filter, pairs, hashes);
-        if self.windows.is_short || self.long.is_short {
-            return false;
-        }
-        self.find_heads(filter)
+        self.find_windows(filter, hashes, words);
+        !self.windows.is_short && !self.long.is_short && self.find_heads(filter)
     }
 
     /// Finds the heads of the windows in a table; `false` if there is no room for all.
@@ -337,73 +331,59 @@ impl Block {
         self.lookups
     }
 
-    /// Notes the windows that the Bloom filters let pass.
-    fn find_windows(&mut self, filter: Filter<'_>, bloom: BloomFilter<'_>, hashes: &[Hash]) {
-        let Block { starts, long, windows, .. } = self;
-        let three = |start: &Start| match hashes.get(start.word + 2) {
-            Some(third) => start.both.and(*third),
-            None => Hash::default(),
-        };
-        let passes = |hash| bloom.segment(hash).kinds(hash).is_whole();
-        long.clear();
+    /// Notes the windows of the first `words` words that may be folded names: for each word the longest first.
+    fn find_windows(&mut self, filter: Filter<'_>, hashes: &[Hash], words: usize) {
+        let Block { begins, spots, long, windows, .. } = self;
+        begins.clear();
+        for hash in &hashes[..words] {
+            let spot = filter.folded_spot(*hash);
+            filter.fetch(&spot);
+            begins.push(spot);
+        }
+        spots.clear();
+        for (first, spot) in begins.iter().enumerate() {
+            let counts = filter.may_begin(spot) | filter.may_have(spot);
+            spots.add_if(counts, (Window { first, words: 1, hash: spot.hash() }, *spot));
+        }
+        for (one, _) in spots.all() {
+            if let Some(next) = hashes.get(one.first + 1) {
+                filter.fetch(&filter.folded_spot(one.hash.and(*next)));
+            }
+        }
         windows.clear();
-        for start in starts.all() {
-            let three = three(&start);
-            bloom.segment(three).prefetch(three);
-            if start.begun.more() {
-                filter.fetch(&filter.folded_spot(hashes[start.word]));
+        for (one, spot) in spots.all() {
+            long.clear();
+            long.add_if(true, *one);
+            find_long(filter, &hashes[one.first..], (*one, *spot), long);
+            for window in long.all().iter().rev() {
+                windows.add_if(true, *window);
             }
-        }
-        for start in starts.all().filter(|start| start.begun.more()) {
-            find_long(filter, bloom, hashes, start.word, long);
-        }
-        let mut rest = long.all();
-        for start in starts.all() {
-            let Start { word: first, begun, both } = start;
-            if begun.more() {
-                let here = rest.iter().take_while(|window| window.first == first).count();
-                for window in rest[..here].iter().rev() {
-                    windows.add_if(passes(window.hash), *window);
-                }
-                rest = &rest[here..];
-            }
-            let [one, two, of_three] = begun.few();
-            let three = three(&start);
-            let of_three = of_three & passes(three) & (hashes.len() > first + 2);
-            windows.add_if(of_three, Window { first, words: 3, hash: three });
-            windows.add_if(two, Window { first, words: 2, hash: both });
-            windows.add_if(one, Window { first, words: 1, hash: hashes[first] });
+            windows.is_short |= long.is_short;
         }
     }
 }
 
-/// Adds the windows of four words or more that may be names, shortest first.
+/// Adds the windows of two words or more that may be names, shortest first.
 fn find_long(
     filter: Filter<'_>,
-    bloom: BloomFilter<'_>,
-    hashes: &[Hash],
-    first: usize,
+    words: &[Hash],
+    (Window { first, .. }, mut spot): (Window, FoldedSpot),
     windows: &mut Kept<Window>,
 ) {
-    let words = &hashes[first..];
-    let most = words.len().min(MOST_WORDS);
-    let (mut begin, mut spot) = (1, filter.folded_spot(words[0]));
-    while begin < most {
-        let known = filter.lengths(&spot);
-        let longest = begin + index(u32::BITS - known.leading_zeros());
-        let mut hash = spot.hash();
-        for count in begin + 1..=longest.min(begin + STEP).min(most) {
-            hash = hash.and(words[count - 1]);
+    let words = &words[..words.len().min(MOST_WORDS)];
+    let (mut begin, mut known) = (1, filter.lengths(&spot));
+    while known != 0 {
+        let (end, mut hash) = (begin + step_after(begin), spot.hash());
+        for (count, word) in (begin + 1..=end).zip(&words[begin..]) {
+            hash = hash.and(*word);
             if known >> (count - begin - 1) & 1 == 1 {
-                bloom.segment(hash).prefetch(hash);
                 windows.add_if(true, Window { first, words: count, hash });
             }
         }
-        if known & LONGER == 0 {
+        if known & LONGER == 0 || words.len() <= end {
             break;
         }
-        begin += STEP;
-        spot = filter.folded_spot(hash);
-        filter.fetch(&spot);
+        (begin, spot) = (end, filter.folded_spot(hash));
+        known = filter.lengths(&spot);
     }
 }

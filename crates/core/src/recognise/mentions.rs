@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   text --read--> folded words, outside the lock --step--> mentions, under it
-//!        each word:    is it a name, or does a name begin with it, and with the next one? (bloom.rs)
+//!        each word:    is it a name, or does a name begin with it? (the tags of two buckets)
 //!        if so:        its prefix --> the lengths of names --> which windows of these lengths are names?
 //!        each such window, longest first: its folded name in the filter
 //!        if it agrees: compare folded bytes --> the entities of that folded name --> those the snapshot sees
@@ -11,7 +11,7 @@
 //! Finds the leftmost, longest window and continues after it; or, overlapping, every window. Only entities with an edge
 //! row that the snapshot sees count, so an unseen entity does not hide a shorter one.
 //!
-//! Promises: where no name begins, each of two Bloom filters is read at most once. With a limit a step allocates nothing
+//! Promises: where no name begins, two buckets' tags are read. With a limit a step allocates nothing
 //! (but to fold a name that is not ASCII): it ends, and `make_room` grows the workspace or says why not. A step ends
 //! after about as many slots as asked, even in the middle of an entity's list (unless the image changed eight times at
 //! one word), and continues after the lock was released and taken again. Of a long text a thousand words are held at a
@@ -34,16 +34,15 @@ use crate::memory::casts::{index, wide};
 use crate::memory::id::RecordId;
 use crate::memory::interruptible::Interruptible;
 use crate::memory::limit::NoRoom;
-use crate::memory::root::{BloomItems, Counter};
+use crate::memory::root::Counter;
 use crate::memory::step::Step;
-use crate::recognise::candidates::{Block, Head};
+use crate::recognise::candidates::{BLOCK, Block, Head};
 use crate::recognise::forms::Forms;
 use crate::recognise::mentions::counting::Counting;
 use crate::recognise::mentions::room::Short;
 use crate::recognise::mentions::window::Listing;
 use crate::recognise::method::Method;
 use crate::recognise::spelling::Case;
-use crate::recognise::starts::BLOCK;
 use crate::recognise::text::{Held, Reader};
 use crate::records::asked::Asked;
 use crate::records::list::Cursor;
@@ -290,10 +289,7 @@ impl Recogniser {
     ) -> Step {
         let text = reader.written();
         self.notice_changes(image);
-        // Prefetched here, a word of the Bloom filter is cached when it is read. (With several segments, the word read
-        // may be in another one.)
-        let words = image.bloom(BloomItems::Words).near;
-        self.held.hash(self.seed, move |word| words.prefetch(word));
+        self.held.hash(self.seed);
         let whole = self.held.whole();
         let mut budget = cells.max(1);
         if self.kind == FormKind::Misspelled {

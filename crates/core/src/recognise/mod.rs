@@ -10,5 +10,4 @@ pub(crate) mod mentions;
 pub(crate) mod method;
 pub(crate) mod normal_text;
 pub(crate) mod spelling;
-pub(crate) mod starts;
 pub(crate) mod text;

@@ -4,10 +4,9 @@
 
 use std::ops::Range;
 
-use crate::folded::ascii::{self, Cutter};
 use crate::folded::forms::{self, FormKind, SPAN};
-use crate::folded::pieces::{Rest, WINDOW, Words};
-use crate::folded::words::{self, MOST_WORD, MOST_WORDS, TOO_LONG};
+use crate::folded::pieces::{WINDOW, Words};
+use crate::folded::words::{self, MOST_WORD, MOST_WORDS};
 use crate::memory::casts::index;
 use crate::memory::casts::word as place;
 use crate::memory::flat::as_text;
@@ -21,8 +20,6 @@ use crate::recognise::normal_text::{NormalText, NormalWord};
 /// Words held at a time: folding them takes some 20 microseconds, and they are more than the longest window has.
 const HELD: usize = 1024;
 
-/// Room for the words held, and for the words noted of one more block.
-const ROOM: usize = HELD + ascii::NOTED / 2;
 /// A text has fewer bytes than this, so that the folded text held has fewer than 2^32.
 const MOST_TEXT: usize = 1 << 31;
 
@@ -166,11 +163,9 @@ fn range([at, end]: Folded) -> Range<usize> {
     index(at)..index(end)
 }
 
-/// Words with the same lengths and distances in the text and in the folded text; or one word that has not.
+/// Where a word is in the text, from where it is in the folded text.
 #[derive(Clone, Copy, Debug)]
-struct Stretch {
-    /// The number of its first word.
-    first: usize,
+struct Offset {
     /// How many bytes later it is in the text than in the folded text; wraps if it is earlier.
     after: usize,
     /// How many more bytes than characters the text has before it.
@@ -187,10 +182,10 @@ pub(crate) struct Held {
     /// The form that windows are looked up by. But for folded names, the words are normal ones without gaps between them.
     kind: FormKind,
     /// The places of the words; the first `len` are held.
-    words: Box<[Folded; ROOM]>,
+    words: Box<[Folded; HELD]>,
     len: usize,
-    stretches: Vec<Stretch>,
-    /// The folded text of the words and of the gaps between them.
+    offsets: Vec<Offset>,
+    /// The folded text of the words, each with a blank behind it; normal words have none.
     folded: Vec<u8>,
     /// Whether each normal word counts in unordered forms.
     content: Vec<bool>,
@@ -205,9 +200,9 @@ impl Held {
     pub(crate) fn new() -> Held {
         Held {
             kind: FormKind::Folded,
-            words: Box::new([Folded::default(); ROOM]),
+            words: Box::new([Folded::default(); HELD]),
             len: 0,
-            stretches: Vec::new(),
+            offsets: Vec::new(),
             folded: Vec::new(),
             content: Vec::new(),
             hashes: Vec::new(),
@@ -220,7 +215,7 @@ impl Held {
         self.kind = kind;
         self.len = 0;
         self.content.clear();
-        self.stretches.clear();
+        self.offsets.clear();
         self.folded.clear();
         self.hashes.clear();
         self.ended = false;
@@ -245,32 +240,20 @@ impl Held {
             self.read_normal(normal, read, limit)?;
             return self.make_room_for_hashes();
         }
-        // A word left out for the next call leaves HELD - 1.
-        while self.len < HELD - 1 && (self.folded.len() < MOST_FOLDED || self.len < 2 * MOST_WORDS)
-        {
-            let Some(rest) = text.words.rest_of_piece(work) else {
+        while self.len < HELD && (self.folded.len() < MOST_FOLDED || self.len < 2 * MOST_WORDS) {
+            let Some((from, word)) = text.words.next_word(work) else {
                 self.ended = true;
                 break;
             };
-            // ASCII is folded in whole blocks; of a word no more is folded than is kept.
-            let (from, bytes) = match &rest {
-                Rest::Ascii(cutter, bytes) => {
-                    let from = cutter.next().min(bytes.len());
-                    (from, bytes.len() - from + ascii::BLOCK)
-                }
-                Rest::Word(from, word) => (*from, words::room_to_fold(word)),
-            };
             // Folding a word takes memory, too.
-            if matches!(rest, Rest::Word(..)) && bytes > LARGE / 2 && !some_is_left() {
+            let bytes = words::room_to_fold(word) + 1;
+            if bytes > LARGE / 2 && !some_is_left() {
                 return Err(NoRoom::Memory(bytes));
             }
             text.excess += excess(&text.text.as_bytes()[text.counted..from], work);
             text.counted = from;
             self.make_room(bytes, limit)?;
-            match rest {
-                Rest::Ascii(cutter, bytes) => self.read_ascii(cutter, bytes, text.excess),
-                Rest::Word(from, word) => self.read_word(from, word, text.excess, work),
-            }
+            self.read_word(from, word, text.excess, work);
         }
         self.make_room_for_hashes()
     }
@@ -287,8 +270,7 @@ impl Held {
         read: &mut usize,
         limit: (usize, usize),
     ) -> Result<(), NoRoom> {
-        while self.len < HELD - 1 && (self.folded.len() < MOST_FOLDED || self.len < 2 * MOST_WORDS)
-        {
+        while self.len < HELD && (self.folded.len() < MOST_FOLDED || self.len < 2 * MOST_WORDS) {
             let Some(&word) = text.words().get(*read) else {
                 self.ended = true;
                 break;
@@ -297,8 +279,7 @@ impl Held {
             let (here, len) = (self.folded.len(), index(end - at));
             self.make_room(len, limit)?;
             self.folded.extend_from_slice(&text.letters()[index(at)..index(end)]);
-            self.stretches.push(Stretch {
-                first: self.len,
+            self.offsets.push(Offset {
                 after: index(from).wrapping_sub(here),
                 before: index(from - start),
                 longer: index(to - from).wrapping_sub(len),
@@ -339,62 +320,6 @@ impl Held {
         self.folded.capacity()
     }
 
-    /// Reads words of ASCII, in whole blocks; before them the text has `before` more bytes than characters.
-    fn read_ascii(&mut self, cutter: &mut Cutter, bytes: &[u8], before: usize) {
-        // The `after` of the current stretch.
-        let mut moved = None;
-        let (mut inside, mut has_underscores) = (false, false);
-        while self.len < HELD {
-            let at = cutter.next();
-            let Some(block) = cutter.block(bytes) else {
-                if inside && has_underscores {
-                    self.drop_underscores(self.len - 1, self.len);
-                }
-                return;
-            };
-            let unchecked = self.len - usize::from(inside);
-            has_underscores = block.has_underscores || inside && has_underscores;
-            let here = self.folded.len();
-            if !block.is_empty() {
-                let after = at.wrapping_sub(here);
-                if moved != Some(after) {
-                    moved = Some(after);
-                    let first = self.len;
-                    self.stretches.push(Stretch { first, after, before, longer: 0, excess: 0 });
-                }
-                self.folded.extend_from_slice(&block.folded);
-            }
-            let borders = 2 * self.len - usize::from(inside);
-            let room = self.words.as_flattened_mut()[borders..].first_chunk_mut();
-            let room = room.expect("there is room for a block's");
-            let noted = block.borders(inside).note(place(here), room);
-            self.len = (borders + noted).div_ceil(2);
-            inside = block.ends_inside();
-            if has_underscores {
-                self.drop_underscores(unchecked, self.len - usize::from(inside));
-            }
-        }
-        if inside {
-            // The last word continues after these bytes, so it is left out and read in the next call.
-            self.len -= 1;
-            let from = index(self.words[self.len][0]);
-            *cutter = Cutter::at(from.wrapping_add(moved.unwrap_or(0)));
-        }
-    }
-
-    /// Drops those of the words `from..to` that consist of underscores only.
-    #[cold]
-    fn drop_underscores(&mut self, from: usize, to: usize) {
-        let mut kept = from;
-        for i in from..self.len {
-            if i >= to || ascii::is_word(&self.folded[range(self.words[i])]) {
-                self.words[kept] = self.words[i];
-                kept += 1;
-            }
-        }
-        self.len = kept;
-    }
-
     /// Reads one word, of any characters.
     fn read_word(&mut self, from: usize, word: &str, before: usize, work: &mut Interruptible<'_>) {
         let at = self.folded.len();
@@ -405,7 +330,8 @@ impl Held {
         }
         let (after, longer) = (from.wrapping_sub(at), word.len().wrapping_sub(len));
         let excess = excess(word.as_bytes(), work);
-        self.stretches.push(Stretch { first: self.len, after, before, longer, excess });
+        self.folded.push(b' ');
+        self.offsets.push(Offset { after, before, longer, excess });
         self.words[self.len] = [place(at), place(at + len)];
         self.len += 1;
     }
@@ -421,22 +347,19 @@ impl Held {
         for word in &mut self.words[..self.len] {
             *word = word.map(|place| place - before);
         }
-        let gone = self.stretches.partition_point(|stretch| stretch.first <= done);
-        self.stretches.drain(..gone.saturating_sub(1));
-        for stretch in &mut self.stretches {
-            stretch.first = stretch.first.saturating_sub(done);
-            stretch.after = stretch.after.wrapping_add(bytes);
+        self.offsets.drain(..done.min(self.offsets.len()));
+        for offset in &mut self.offsets {
+            offset.after = offset.after.wrapping_add(bytes);
         }
     }
 
-    /// Hashes the words not hashed yet, and calls `each` with each hash.
-    pub(crate) fn hash(&mut self, seed: u64, each: impl Fn(Hash)) {
+    /// Hashes the words not hashed yet.
+    pub(crate) fn hash(&mut self, seed: u64) {
         let Held { words, len, folded, hashes, .. } = self;
         let done = hashes.len();
         hashes.resize(*len, Hash::default());
         for (hash, [at, end]) in hashes[done..].iter_mut().zip(&words[done..]) {
             *hash = Hash::of_word_in(seed, folded, index(*at), index(end - at));
-            each(*hash);
         }
     }
 
@@ -454,8 +377,7 @@ impl Held {
     /// Where a word is in the text.
     pub(crate) fn word(&self, i: usize) -> Word {
         let Range { start: at, end } = range(self.words[i]);
-        let until = self.stretches.partition_point(|stretch| stretch.first <= i);
-        let Stretch { after, before, longer, excess, .. } = self.stretches[until - 1];
+        let Offset { after, before, longer, excess } = self.offsets[i];
         let from = at.wrapping_add(after);
         let to = end.wrapping_add(after).wrapping_add(longer);
         let start = from - before;
@@ -500,7 +422,8 @@ impl Held {
         self.content[i]
     }
 
-    /// The form of `count` words, as [`Held::folded`] gives the folded name.
+    /// The form of `count` words: its length, and bytes that begin with it and mostly continue. It is built in `room` if
+    /// the words held do not contain it.
     pub(crate) fn form<'a>(
         &'a self,
         first: usize,
@@ -508,8 +431,7 @@ impl Held {
         room: &'a mut Vec<u8>,
     ) -> (usize, &'a [u8]) {
         match self.kind {
-            FormKind::Folded => self.folded(first, count, room),
-            FormKind::Joined | FormKind::Misspelled | FormKind::Part => {
+            FormKind::Folded | FormKind::Joined | FormKind::Misspelled | FormKind::Part => {
                 (self.letters_of(first, count), self.letters(first))
             }
             FormKind::Unordered => {
@@ -524,35 +446,6 @@ impl Held {
                 (room.len(), room)
             }
         }
-    }
-
-    /// The folded name of `count` words: its length, and bytes that begin with it and mostly continue. It is built in
-    /// `room` if the folded text does not contain it, and cut off if it is too long.
-    fn folded<'a>(
-        &'a self,
-        first: usize,
-        count: usize,
-        room: &'a mut Vec<u8>,
-    ) -> (usize, &'a [u8]) {
-        let words = &self.words[first..first + count];
-        let joined =
-            |two: &[Folded]| two[1][0] == two[0][1] + 1 && self.folded[index(two[0][1])] == b' ';
-        if words.windows(2).all(joined) {
-            let (at, end) = (index(words[0][0]), index(words[count - 1][1]));
-            return (end - at, &self.folded[at..]);
-        }
-        room.clear();
-        for word in words {
-            if !room.is_empty() {
-                room.push(b' ');
-            }
-            if room.len() > MOST_WORD {
-                room.extend_from_slice(TOO_LONG);
-                break;
-            }
-            room.extend_from_slice(&self.folded[range(*word)]);
-        }
-        (room.len(), room)
     }
 }
 
@@ -584,7 +477,7 @@ mod tests {
         let mut all = Vec::new();
         loop {
             held.read(&mut reader, &mut done, (usize::MAX, 0), &mut work).unwrap();
-            held.hash(7, |_| ());
+            held.hash(7);
             assert_eq!(held.hashes().len(), held.len());
             let until = held.len().min(done + step);
             for i in done..until {
@@ -605,7 +498,7 @@ mod tests {
     #[test]
     fn a_word_that_goes_on_where_no_more_are_held_is_read_another_time() {
         let short = "abc ".repeat(3 * HELD);
-        let long = "a ".repeat(HELD - 1) + &"long".repeat(ascii::BLOCK) + &short;
+        let long = "a ".repeat(HELD - 1) + &"long".repeat(64) + &short;
         for text in [short, long] {
             for shift in 0..4 {
                 let text = " ".repeat(shift) + &text;
@@ -616,15 +509,12 @@ mod tests {
 
     #[test]
     fn what_is_held_of_a_text_is_bounded() {
-        // The parts are one long word, words that are too long, and words that are not. ASCII is held in whole pieces,
-        // and so are words that are too long, until there are enough for the longest name.
-        let (few, many) = (4 * (MOST_FOLDED + WINDOW), 4 * MOST_WORDS * WINDOW);
+        // The parts are one long word, words that are too long, and words that are not.
+        let most = 4 * (MOST_FOLDED + WINDOW);
         for part in ["a", "é", "e\u{301}", "\u{AD}"] {
             for len in [1 << 20, MOST_WORD + 10, 2000] {
                 let word = "a".to_string() + &part.repeat(len / part.len()) + " ";
-                let pieces = part == "a" && len < WINDOW && len > MOST_WORD;
-                let (most, bytes) = if pieces { (many, 3 * many / 2) } else { (few, 2 * few) };
-                let text = word.repeat(bytes / len);
+                let text = word.repeat(2 * most / len);
                 let (mut held, mut done) = (Held::new(), 0);
                 let mut check_interrupts = || ();
                 let mut work = Interruptible::new(&mut check_interrupts);

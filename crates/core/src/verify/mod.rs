@@ -2,7 +2,6 @@
 
 pub(crate) mod sorter;
 pub(crate) mod verifier;
-pub(crate) mod verify_bloom;
 pub(crate) mod verify_folded;
 pub(crate) mod verify_lists;
 pub(crate) mod verify_vocabulary;

@@ -223,11 +223,6 @@ impl<'m> Verifier<'m, '_> {
                     format!("{id:?} is in block {line}, its place leads to {place:?}")
                 });
             }
-            if kind == FormKind::Folded
-                && let Some(folded) = FoldedName::of_record(self.root.seed(), record)
-            {
-                self.lets_pass(&folded, bucket, entry);
-            }
         }
         // If a form had two entries, it would give two answers.
         let same = |(_, id): &(_, RecordId)| {

@@ -213,7 +213,7 @@ mod tests {
     use crate::memory::chunk::is_gap;
     use crate::memory::flat::Memory;
     use crate::memory::hash::{Hash, Kind};
-    use crate::memory::root::{BloomItems, BloomState, Counter, Field, Root, Table};
+    use crate::memory::root::{Counter, Field, Root};
     use crate::{Edge, HeapMemory, Image, Stamp};
 
     /// An image with settled and unsettled rows, trees, a hub with blocks, a self-edge, a long name, freed memory.
@@ -273,7 +273,7 @@ mod tests {
         assert_eq!(broken(flip_name), [3]);
         let lengthen = |mem: &Memory, _: Root<'_>| mem.line(hub(mem).0.id().line()).set_u32(8, 8);
         // Then its name ends with a NUL, as that of a label does, so its words are in the wrong vocabulary.
-        assert_eq!(broken(lengthen), [3, 15]);
+        assert_eq!(broken(lengthen), [3, 14]);
         let orphan = |mem: &Memory, _: Root<'_>| mem.line(hub(mem).0.id().line()).set_u32(12, 0);
         assert!(broken(orphan).contains(&6));
         let recount =
@@ -310,15 +310,6 @@ mod tests {
         };
         assert!(broken(free_twice).contains(&10));
         assert_eq!(broken(|_, root| root.set_mutating(true)), [11]);
-        for of in [BloomItems::Windows, BloomItems::Words] {
-            let bloom = |root: Root<'_>| root.segments(of, Table::Now).first;
-            let clog = |mem: &Memory, root: Root<'_>| mem.line(bloom(root)).set_u64(0, u64::MAX);
-            assert_eq!(broken(clog), [14]);
-            let forget = |mem: &Memory, root: Root<'_>| mem.span(bloom(root)).zero(1);
-            assert_eq!(broken(forget), [14]);
-            let none = BloomState { level: 99, ..Default::default() };
-            assert_eq!(broken(|_, root| root.set_bloom(of, Table::Now, none)), [14]);
-        }
     }
 
     /// A slot of the hub that has no version.

@@ -1,4 +1,4 @@
-//! The part of the check for the words of names: I15 of `verify/whole.rs`.
+//! The part of the check for the words of names: I14 of `verify/whole.rs`.
 
 use crate::filter::bucket::NOT_IN_WORDS;
 use crate::filter::table::Filter;
@@ -60,14 +60,14 @@ impl<'m> Verifier<'m, '_> {
             return false;
         }
         let word = Word::new(self.mem, id);
-        if !self.check(15, word.is_valid(), || format!("{id:?} has no shape of a word")) {
+        if !self.check(14, word.is_valid(), || format!("{id:?} has no shape of a word")) {
             return false;
         }
         let known = self.lines[index(id.line())];
         if word.is_short() && known.owner == Owner::Words && known.up != 0 {
             self.lines[index(id.line())].up |= half(id);
             return self
-                .check(15, known.up == half(id.other()), || format!("{id:?} has two words"));
+                .check(14, known.up == half(id.other()), || format!("{id:?} has two words"));
         }
         let claimed = self.claim(id.line(), 1, Owner::Words);
         if claimed && word.is_short() {
@@ -85,12 +85,12 @@ impl<'m> Verifier<'m, '_> {
                 known.owner == Owner::Words && known.up == half(id.other()) && known.down == 0
             });
             let is_free = known.map(|known| known.down = 1).is_some();
-            if !self.check(15, is_free, || format!("{id:?} is not free")) {
+            if !self.check(14, is_free, || format!("{id:?} is not free")) {
                 return;
             }
             let half = Half::new(self.mem, id);
             let linked = half.is_free() && half.prev() == prev;
-            self.check(15, linked, || format!("free {id:?} follows {prev:?}"));
+            self.check(14, linked, || format!("free {id:?} follows {prev:?}"));
             (prev, next) = (Some(id), half.next());
         }
         let mut lost = 0;
@@ -99,7 +99,7 @@ impl<'m> Verifier<'m, '_> {
             let Known { owner, up, down } = self.lines[line];
             lost += u64::from(owner == Owner::Words && up.count_ones() == 1 && down == 0);
         }
-        self.check(15, lost == 0, || format!("{lost} halves are in no list"));
+        self.check(14, lost == 0, || format!("{lost} halves are in no list"));
     }
 
     /// Checks a word, and notes it and its parts.
@@ -109,12 +109,12 @@ impl<'m> Verifier<'m, '_> {
         let bytes = &bytes[..len];
         let letters = Letters::of(bytes).filter(|letters| letters.are_short() == word.is_short());
         let Some(letters) = letters else {
-            self.check(15, false, || format!("{id:?} is no word"));
+            self.check(14, false, || format!("{id:?} is no word"));
             return;
         };
         let seed = self.root.seed();
         let whole = of.hash(seed, bytes);
-        self.check(15, known_of(whole) == hash.0, || {
+        self.check(14, known_of(whole) == hash.0, || {
             format!("an entry leads to {id:?}, of another hash")
         });
         self.sorters[WORDS].add((whole.0, number(id)));
@@ -142,12 +142,12 @@ impl<'m> Verifier<'m, '_> {
             for (i, id) in others.into_iter().enumerate() {
                 let (count, names) =
                     (Word::new(self.mem, id).count(), Some(names).filter(|n| i == 0 && *n > 0));
-                self.check(15, names == Some(count) || count == MOST_COUNTED, || {
+                self.check(14, names == Some(count) || count == MOST_COUNTED, || {
                     format!("{id:?} says {count} names, there are {names:?}")
                 });
             }
         }
-        self.check(15, missing == 0, || format!("{missing} words are missing"));
+        self.check(14, missing == 0, || format!("{missing} words are missing"));
     }
 
     /// Compares the chains of parts with the words that have them.
@@ -166,7 +166,7 @@ impl<'m> Verifier<'m, '_> {
                 self.check_chain(Hash(hash), first, std::mem::take(&mut words));
             }
         }
-        self.check(15, missing == 0, || format!("{missing} parts are missing"));
+        self.check(14, missing == 0, || format!("{missing} parts are missing"));
     }
 
     /// Checks that these words, in order, are the chain of a part.
@@ -175,17 +175,17 @@ impl<'m> Verifier<'m, '_> {
         let (mut prev, mut next, mut count) = (None, Some(first), 0);
         while let Some(id) = next {
             let known = words.binary_search(&id).is_ok() && count < words.len();
-            if !self.check(15, known, || format!("{id:?} is in a chain of part {part}")) {
+            if !self.check(14, known, || format!("{id:?} is in a chain of part {part}")) {
                 return;
             }
             let word = Word::new(self.mem, id);
             let back = word.prev(part);
-            self.check(15, back == prev, || format!("{id:?} follows {prev:?} and says {back:?}"));
+            self.check(14, back == prev, || format!("{id:?} follows {prev:?} and says {back:?}"));
             (prev, next) = (Some(id), word.next(part));
             count += 1;
         }
         let all = wide(words.len());
-        self.check(15, wide(count) == all, || format!("{count} of {all} words are in a chain"));
+        self.check(14, wide(count) == all, || format!("{count} of {all} words are in a chain"));
     }
 }
 

@@ -16,9 +16,7 @@
 //!  I12  an entity whose name has a folded name, or another form, is found from the one entry of that form, others from
 //!       none; of two and more, each is in the block that its place leads to, blocks of one form are a ring
 //!  I13  a prefix counts its names, 1023 at most, and knows their lengths
-//!  I14  the Bloom filters let the items of every folded name pass, the next ones those of buckets already
-//!       swept; all count their bits
-//!  I15  a word of a vocabulary counts the names that have it, is found from one entry, and is in the chain of each of
+//!  I14  a word of a vocabulary counts the names that have it, is found from one entry, and is in the chain of each of
 //!       its parts; chains are linked both ways and have no other words; the
 //!       free halves of lines are in their list
 //! ```
@@ -80,7 +78,7 @@ impl Image<'_> {
         };
         let tables = [self.names(), self.folded_names(), self.forms()];
         let pages = verifier.root() && tables.into_iter().all(|table| verifier.pages(table));
-        if pages && verifier.blooms() {
+        if pages {
             verifier.entries();
             verifier.queue();
             verifier.running();

@@ -8,7 +8,6 @@
 //! The words are ASCII, which is valid in every encoding that a server can have.
 
 use crate::Interruptible;
-use crate::folded::ascii::mask;
 use crate::memory::flat::bits;
 use crate::walk::relation::Relation;
 
@@ -118,6 +117,11 @@ impl<'a> From<&'a [u8]> for Piece<'a> {
     fn from(bytes: &'a [u8]) -> Piece<'a> {
         Piece { bytes, len: bytes.len() }
     }
+}
+
+/// All bits of a byte, or none.
+fn mask(all: bool) -> u8 {
+    u8::from(all).wrapping_neg()
 }
 
 /// Not 0 if a comma is among the first `len` bytes. Compares all bytes, without a branch.

@@ -48,7 +48,7 @@ pub(crate) const NOT_IN_WORDS: u64 = 1 << (HALF_SHIFT + KNOWN_BITS);
 /// Bits of a prefix for the lengths of names.
 pub(crate) const LENGTH_BITS: u32 = 12;
 const COUNT_BITS: u32 = 10;
-/// A prefix of this many names is never removed, which costs one slot in a thousand names.
+/// A prefix of this many names is never removed, which costs a slot or two in a thousand names.
 pub(crate) const MOST_COUNTED: u32 = (1 << COUNT_BITS) - 1;
 
 const FINGERPRINT_SHIFT: u32 = 52;

@@ -20,24 +20,6 @@ pub(crate) fn bits<const N: usize>(bytes: [u8; N]) -> u64 {
     bits_plainly(bytes)
 }
 
-/// The places of the bits set in a byte, lowest first.
-pub(crate) static PLACES: [[u8; 8]; 256] = {
-    let mut all = [[0; 8]; 256];
-    let mut bits = 0;
-    while bits < 256 {
-        let (mut bit, mut found) = (0, 0);
-        while bit < 8 {
-            if bits >> bit & 1 == 1 {
-                all[bits][found] = bit;
-                found += 1;
-            }
-            bit += 1;
-        }
-        bits += 1;
-    }
-    all
-};
-
 /// Computes in arithmetic, for every machine, what the SSE2 function computes.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 pub(super) fn bits_plainly<const N: usize>(bytes: [u8; N]) -> u64 {

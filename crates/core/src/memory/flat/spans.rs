@@ -1,12 +1,6 @@
-//! Allocations of several lines: bytes that are copied or compared, and words accessed by number.
+//! Allocations of several lines: bytes that are copied or compared.
 
-use std::marker::PhantomData;
-use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-
-use super::lines::prefetch;
-use super::{Line, Memory};
-use crate::memory::casts::index;
+use super::Line;
 use crate::memory::chunk::LINE_BYTES;
 
 /// More bytes than a chunk has.
@@ -44,15 +38,6 @@ impl<'m> Span<'m> {
         assert!(i < self.lines, "an allocation lies in one chunk");
         // SAFETY: `lines` lines of the chunk begin at `first`, and `i` is less.
         unsafe { Line::at(self.first.start().add(i as usize * LINE_BYTES)) }
-    }
-
-    /// The words of the first `lines` lines, a power of two.
-    #[inline]
-    pub(crate) fn doubles(self, lines: u32) -> Doubles<'m> {
-        let fit = lines.is_power_of_two() && lines <= self.lines;
-        assert!(fit, "an allocation lies in one chunk");
-        let last = lines * (LINE_BYTES as u32 / 8) - 1;
-        Doubles { start: self.first.start(), last, memory: PhantomData }
     }
 
     /// The address of `len` bytes from byte `at` on; they may extend into later lines.
@@ -118,42 +103,6 @@ impl<'m> Span<'m> {
                 _ => ends::<1>(here, name),
             }
         }
-    }
-}
-
-/// A power of two of 64-bit words, in adjacent lines. Only the lower bits of a word's number count, so no number is out
-/// of range and nothing is checked.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Doubles<'m> {
-    start: NonNull<u8>,
-    /// The number of the last word.
-    last: u32,
-    memory: PhantomData<&'m Memory>,
-}
-
-impl<'m> Doubles<'m> {
-    #[inline(always)]
-    fn double(self, i: u32) -> &'m AtomicU64 {
-        let at = index(i & self.last) * 8;
-        // SAFETY: `Span::doubles` checked that `last + 1` words of 8 bytes of a chunk begin at
-        // `start`, which is a line's first byte, and `last` is one less than a power of two: so
-        // the masked number is one of theirs. See `Line::word` for other writers.
-        unsafe { AtomicU64::from_ptr(self.start.as_ptr().add(at).cast()) }
-    }
-
-    #[inline(always)]
-    pub(crate) fn get(self, i: u32) -> u64 {
-        self.double(i).load(Relaxed)
-    }
-
-    pub(crate) fn set(self, i: u32, value: u64) {
-        self.double(i).store(value, Relaxed);
-    }
-
-    /// Prefetches word `i`.
-    #[inline(always)]
-    pub(crate) fn prefetch(self, i: u32) {
-        prefetch(self.double(i).as_ptr().cast());
     }
 }
 
