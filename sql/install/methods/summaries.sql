@@ -299,7 +299,7 @@ BEGIN
     END IF;
 END $$;
 COMMENT ON FUNCTION cft_detach(regclass) IS
-'takes off what a table was attached as: edges, aliases, labels, words, documents, their mapping, embeddings, summaries; what it holds stays; owner only';
+'takes off what a table was attached as: edges, aliases, labels, words, phrases, grants, documents, their mapping, embeddings, summaries; what it holds stays; owner only';
 
 CREATE FUNCTION cftrag_internal.cft_rollup_status(edges regclass)
 RETURNS TABLE(entities bigint, leaves bigint, documents bigint, due bigint, fewer numeric)
