@@ -275,7 +275,7 @@ fn window_of(text: &str, start: i32, length: i32) -> Range<usize> {
 
 /// The byte at which that character begins, as the database counts them: see [`characters`].
 fn place_of(text: &str, character: usize) -> usize {
-    if counts_bytes() {
+    if backend::is_sql_ascii() {
         return character.min(text.len());
     }
     text.char_indices().nth(character).map_or(text.len(), |(at, _)| at)
@@ -283,7 +283,7 @@ fn place_of(text: &str, character: usize) -> usize {
 
 /// Characters as the database counts them: in SQL_ASCII every byte is one.
 fn characters(text: &str, work: &mut Interruptible<'_>) -> i32 {
-    if counts_bytes() {
+    if backend::is_sql_ascii() {
         return text.len() as i32;
     }
     let begins = |byte: &&u8| **byte & 0xC0 != 0x80;
@@ -292,11 +292,6 @@ fn characters(text: &str, work: &mut Interruptible<'_>) -> i32 {
         some.iter().filter(begins).count()
     });
     counted.sum::<usize>() as i32
-}
-
-/// Whether each byte is a character: the database's encoding is SQL_ASCII.
-fn counts_bytes() -> bool {
-    backend::is_sql_ascii()
 }
 
 /// A text as UTF-8, whatever the database's encoding. None if it is not valid UTF-8 (SQL_ASCII holds any bytes). 0A000 in an encoding

@@ -6,7 +6,7 @@
 
 use crate::error;
 use crate::error::Fallible;
-use crate::pg::encoding::is_utf8;
+use crate::pg::backend::is_utf8;
 use crate::pg::interrupt::check_interrupts;
 use cftrag_core::Interruptible;
 use pgrx::check_for_interrupts;

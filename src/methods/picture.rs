@@ -8,7 +8,7 @@ use crate::error::Fallible;
 use crate::methods::breadth_first::{DOWN, UP, push};
 use crate::methods::graph::{Graph, Marks, NONE};
 use crate::methods::walker::Walker;
-use crate::pg::encoding::is_utf8;
+use crate::pg::backend::is_utf8;
 use crate::pg::interrupt::{check_interrupts, look_up};
 use crate::serve::labels::Labels;
 use crate::serve::siblings;

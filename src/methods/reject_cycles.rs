@@ -96,13 +96,14 @@ fn cft_reject_cycles(call: Call) -> Fallible<()> {
             pg_sys::LockDatabaseObject(pg_sys::TriggerRelationId, trigger, 0, lock)
         });
     });
-    let found = under_snapshot_of_now(|| {
-        trust::as_owner(&table, NOFORCE_RLS, || {
-            reference::closes_cycle(of, edge).then(|| reference::cycle_path(of, edge))
-        })
-    });
-    let Some(above) = found else { return Ok(()) };
-    let shown = if tells(&table, &columns) { path(&above, edge) } else { None };
+    let closes = || trust::as_owner(&table, NOFORCE_RLS, || reference::closes_cycle(of, edge));
+    if !under_snapshot_of_now(closes) {
+        return Ok(());
+    }
+    let above = || trust::as_owner(&table, NOFORCE_RLS, || reference::cycle_path(of, edge));
+    // Without memory for it the error shows no path.
+    let above = tells(&table, &columns).then(|| under_snapshot_of_now(above)).and_then(Result::ok);
+    let shown = above.and_then(|above| path(&above, edge));
     say_which(data);
     Err(error::closes_cycle(&table.name(), &trigger, shown.as_deref()))
 }

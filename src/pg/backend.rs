@@ -7,13 +7,13 @@ use pgrx::pg_sys;
 
 /// The OID of the database that it is connected to; 0 before that.
 pub fn database() -> u32 {
-    // SAFETY: as above.
+    // SAFETY: reads a backend variable.
     u32::from(unsafe { pg_sys::MyDatabaseId })
 }
 
 /// The role whose rights count.
 pub fn user() -> pg_sys::Oid {
-    // SAFETY: as above.
+    // SAFETY: reads a backend variable.
     unsafe { plain::GetUserId() }
 }
 
@@ -25,7 +25,7 @@ pub fn now() -> pg_sys::TimestampTz {
 
 /// Whether the database's encoding is that one.
 fn has_encoding(encoding: pg_sys::pg_enc::Type) -> bool {
-    // SAFETY: as above.
+    // SAFETY: reads a backend variable.
     unsafe { pg_sys::GetDatabaseEncoding() == encoding as i32 }
 }
 
@@ -33,6 +33,7 @@ pub fn is_utf8() -> bool {
     has_encoding(pg_sys::pg_enc::PG_UTF8)
 }
 
+/// Each byte is a character then.
 pub fn is_sql_ascii() -> bool {
     has_encoding(pg_sys::pg_enc::PG_SQL_ASCII)
 }

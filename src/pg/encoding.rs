@@ -4,15 +4,10 @@
 //! name in every encoding, and in none (SQL_ASCII), survives the round trip. In all server encodings such bytes are never part of an
 //! ASCII character, so quoting works. Messages show them as question marks.
 
-use crate::pg::backend;
+use crate::pg::backend::is_utf8;
 
 /// Byte b is the character ESCAPE + b.
 const ESCAPE: u32 = 0x10_FF00;
-
-/// Whether the database's encoding is UTF-8.
-pub fn is_utf8() -> bool {
-    backend::is_utf8()
-}
 
 /// Decodes a name from the catalogs.
 pub fn decode(bytes: &[u8]) -> String {

@@ -455,20 +455,26 @@ pub fn closes_cycle(of: Source<'_>, edge: Edge<'_>) -> bool {
     rows > 0
 }
 
-/// The entities above the edge's parent and the one below each, nearest first, until its child is met (sql/cycle_path.sql).
-pub fn cycle_path(of: Source<'_>, edge: Edge<'_>) -> Vec<[Option<Vec<u8>>; 2]> {
-    let mut above = Vec::new();
+/// The entities above the edge's parent and the one below each, nearest first, until its child is met (sql/cycle_path.sql). 53400, 53200 (memory).
+pub fn cycle_path(of: Source<'_>, edge: Edge<'_>) -> Fallible<Vec<[Option<Vec<u8>>; 2]>> {
+    let (mut above, mut done, mut room) = (Vec::new(), Ok(()), Room::new());
     search_cycle(of, CYCLE_PATH, edge, |rows| {
-        // SAFETY: `numvals` rows of two texts, a hundred thousand at most.
-        above.extend((0..rows.numvals as usize).map(|n| unsafe {
-            [1, 2].map(|column| {
+        done = (0..rows.numvals as usize).try_for_each(|n| {
+            let mut name = |column| {
                 let mut null = false;
-                let value = pg_sys::SPI_getbinval(*rows.vals.add(n), rows.tupdesc, column, &mut null);
-                (!null).then(|| text_bytes(value).to_vec())
-            })
-        }));
+                // SAFETY: `numvals` rows of two texts.
+                let value = unsafe { pg_sys::SPI_getbinval(*rows.vals.add(n), rows.tupdesc, column, &mut null) };
+                // SAFETY: a text that is not NULL.
+                let name = (!null).then(|| unsafe { text_bytes(value) });
+                name.map(|name| work_memory::copy(name, &mut room)).transpose()
+            };
+            let row = [name(1)?, name(2)?];
+            room.take(2 * size_of_val(&row))?;
+            above.push(row); // bounded: `room` has it
+            Ok(())
+        });
     });
-    above
+    done.map(|()| above)
 }
 
 fn search_cycle(of: Source<'_>, template: &str, edge: Edge<'_>, take: impl FnOnce(&pg_sys::SPITupleTable)) {

@@ -85,7 +85,7 @@ impl Workspace {
 /// Finds the names of a text in the images.
 pub fn search(tables: &Tables, question: &Question, found: &mut Workspace) -> Result<(), End> {
     let text = question.text();
-    let plain = match has_utf8() {
+    let plain = match backend::is_utf8() {
         true => as_plain(text, &mut Interruptible::new(&mut { check_interrupts })).map_err(End::Error)?,
         false => None,
     };
@@ -286,7 +286,7 @@ enum Read<'t> {
 fn read_normal(normal: &mut NormalText, language: Language, text: &[u8], plain: Option<&[u8]>) -> Result<(), End> {
     let mut check_interrupts = check_interrupts;
     let work = &mut Interruptible::new(&mut check_interrupts);
-    if !has_utf8() {
+    if !backend::is_utf8() {
         return Err(Reason::Encoding.into());
     }
     let text = cftrag_core::as_utf8(plain.unwrap_or(text), work).ok_or(Reason::Encoding)?;
@@ -332,7 +332,7 @@ fn known_words(
 
 /// A reader of the text, if the database's encoding is UTF8, which the recogniser requires.
 fn reader<'t>(text: Read<'t>, work: &mut Interruptible<'_>) -> Option<Reader<'t>> {
-    if !has_utf8() {
+    if !backend::is_utf8() {
         return None;
     }
     match text {
@@ -343,11 +343,6 @@ fn reader<'t>(text: Read<'t>, work: &mut Interruptible<'_>) -> Option<Reader<'t>
             Some(Reader::misspelled(cftrag_core::as_utf8(text, work)?, normal, known))
         }
     }
-}
-
-/// Whether the database's encoding is UTF8.
-fn has_utf8() -> bool {
-    backend::is_utf8()
 }
 
 /// Which entities of the edges table count.

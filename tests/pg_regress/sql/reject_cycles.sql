@@ -299,7 +299,7 @@ INSERT INTO parts VALUES ('a', 'b');
 SELECT cft_reject_cycles();
 DROP TABLE parts, kept;
 DROP ROLE regress_cft_writer, regress_cft_partly;
--- Twenty thousand ways.
+-- Twenty thousand ways; without memory for them the error shows none.
 CREATE TABLE wide (parent text, child text);
 INSERT INTO wide SELECT 'top', 'm' || i FROM generate_series(1, 20000) AS i;
 INSERT INTO wide SELECT 'm' || i, 'bottom' FROM generate_series(1, 20000) AS i;
@@ -309,5 +309,8 @@ SELECT cft_attach('wide');
 CREATE CONSTRAINT TRIGGER no_cycles AFTER INSERT OR UPDATE ON wide FOR EACH ROW EXECUTE FUNCTION cft_reject_cycles();
 \set VERBOSITY default
 INSERT INTO wide VALUES ('bottom', 'top');
+SET cftrag.work_memory = '1MB';
+INSERT INTO wide VALUES ('bottom', 'top');
+RESET cftrag.work_memory;
 INSERT INTO wide VALUES ('new root', 'top'), ('bottom', 'new leaf'), ('m1', 'another leaf');
 DROP TABLE wide;
