@@ -1,4 +1,5 @@
 -- Tables of aliases: other names of entities, found by cft_entities, with the entity and the alias as they are stored.
+\a\t
 SET cftrag.match = 'exact';
 SET client_min_messages = warning;
 CREATE TABLE kin (parent text, child text);

@@ -1,4 +1,5 @@
 -- Rows that share parent and child, or are equal: each write takes the row that it means, in one flush or many.
+\a\t
 SET client_min_messages = warning;
 CREATE SCHEMA alike;
 SET search_path = alike, public;

@@ -1,4 +1,5 @@
 -- cft_allowed by its three laws, against ten lines of SQL, in every type of an entity, at any depth, from the image and without it; cft_ancestors; in policies.
+\a\t
 SET client_min_messages = warning;
 \set SHOW_CONTEXT never
 CREATE TABLE wood (tree text, parent text, child text);

@@ -1,5 +1,6 @@
 -- A row without a parent says that its child is there, as a row does whose parent is its child: an entity without relatives is found in texts,
 -- has a depth, a size and a path, and is a root. The image and the definitions agree about all of it.
+\a\t
 \set VERBOSITY terse
 SET client_min_messages = warning;
 \set reader 'SELECT ''roots'', r::text FROM cft_roots(''alone'') AS r UNION ALL SELECT ''entities'', m::text FROM cft_entities(:text, ''alone'') AS m UNION ALL SELECT ''context'', c::text FROM cft_context(:names, edges => ''alone'') AS c UNION ALL SELECT ''depth '' || n, d::text FROM unnest(:names) AS n, cft_depth(n, ''alone'') AS d UNION ALL SELECT ''size '' || n, d::text FROM unnest(:names) AS n, cft_subtree_size(n, ''alone'') AS d UNION ALL SELECT ''path '' || n, d::text FROM unnest(:names) AS n, cft_path(n, n, edges => ''alone'') AS d UNION ALL SELECT ''lca '' || n, d::text FROM unnest(:names) AS n, cft_lca(n, ''Shoes'', ''alone'') AS d UNION ALL SELECT ''prefix'', p::text FROM cft_path_prefix(:names, ''alone'') AS p UNION ALL SELECT ''checked'', e::text FROM cft_check_edges(''alone'') AS e'

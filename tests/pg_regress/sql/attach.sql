@@ -1,4 +1,5 @@
 -- Attaching is creating two triggers; they and their arguments are the whole registration.
+\a\t
 SET client_min_messages = warning;
 CREATE TABLE attached (tree text, parent text, child text, mother text);
 CREATE VIEW registration AS

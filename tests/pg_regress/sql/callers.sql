@@ -1,5 +1,6 @@
 -- What a caller may pass, and what a table may hold: counts that are none, arrays of any shape. None of it is an internal error or a wrong answer. (What
 -- many of it costs: costs.sql.)
+\a\t
 SET client_min_messages = warning;
 \set SHOW_CONTEXT never
 CREATE TABLE up (parent text, child text);

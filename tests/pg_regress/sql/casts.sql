@@ -1,5 +1,6 @@
 -- No cast of an ordinary role's type runs, whatever a superuser asks of tables with columns of such types (docs/security.md). Each of mallory's types has
 -- an implicit cast to whatever a statement might want; the casts count how often they run, in a sequence, which no error takes back.
+\a\t
 SET client_min_messages = warning;
 CREATE ROLE regress_cft_mallory;
 CREATE SCHEMA casts AUTHORIZATION regress_cft_mallory;

@@ -1,4 +1,5 @@
 -- A nondeterministic collation is refused at attach, and not followed if a column gets one later. (collations_1.out: no ICU.)
+\a\t
 SET client_min_messages = warning;
 SELECT EXISTS (SELECT FROM pg_collation WHERE collname = 'de-x-icu') AS icu \gset
 \if :icu

@@ -1,5 +1,6 @@
 -- docs/design.md, section 2: each condition under which the image must not serve, with a case in which its answer would be wrong.
 -- (Old snapshots, serialization failures and what two sessions need: tests/isolation. Privileges and row security: their own files.)
+\a\t
 SET client_min_messages = warning;
 CREATE TABLE co (tree text, parent text, child text);
 INSERT INTO co VALUES ('t', 'a', 'b'), ('t', 'b', 'c');

@@ -1,4 +1,5 @@
 -- What cft_context answers: the contract of docs/design.md, section 1, row by row.
+\a\t
 SET client_min_messages = warning;
 CREATE TABLE context (tree text, parent text, child text);
 INSERT INTO context VALUES

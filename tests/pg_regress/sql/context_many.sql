@@ -1,4 +1,5 @@
 -- cft_context(text[]): groups in the order of first occurrence, duplicates and NULLs once or not at all, the same rows as one by one.
+\a\t
 SET client_min_messages = warning;
 CREATE TABLE many (tree text, parent text, child text);
 INSERT INTO many VALUES ('t', 'a', 'b'), ('t', 'b', 'c'), ('t', 'c', 'd'), ('s', 'b', 'a'), (NULL, 'x', 'c');

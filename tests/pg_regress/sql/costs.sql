@@ -1,5 +1,6 @@
 -- No cost grows with the square of what a caller passes, or of what a table holds: each statement here took minutes, or would have. Where the image answers:
 -- the reference query takes a millisecond for each of 20,000 levels.
+\a\t
 SET client_min_messages = warning;
 \set SHOW_CONTEXT never
 CREATE TABLE up (parent text, child text);

@@ -1,6 +1,7 @@
 -- cft_context and cft_entities in FROM are scanned by a node of our own. A function with the same C code that is not the extension's gets PostgreSQL's
 -- function scan: both must say the same, row by row.
 -- Nobody analyses it meanwhile: plans are compared.
+\a\t
 CREATE TABLE cs (tree text, parent text, child text) WITH (autovacuum_enabled = off);
 INSERT INTO cs SELECT t, 'n' || i / 3, 'n' || i FROM generate_series(1, 40) AS i, (VALUES ('t0'), ('t1')) AS v(t) WHERE t = 't0' OR i % 5 > 1;
 INSERT INTO cs VALUES (NULL, 'n0', 'loner'), ('t1', 'n4', 'long ' || repeat('x', 200)), ('t1', 'secret', 'n1');

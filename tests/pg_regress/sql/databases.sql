@@ -1,4 +1,5 @@
 -- Two databases whose tables have the same OIDs and the same file numbers: a copy of a database is not its original.
+\a\t
 SET client_min_messages = warning;
 CREATE TABLE dbs (parent text, child text);
 INSERT INTO dbs VALUES ('a', 'b');

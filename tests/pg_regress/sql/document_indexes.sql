@@ -1,4 +1,5 @@
 -- Indexes that searches of documents use, and the order of documents about one entity.
+\a\t
 SET client_min_messages = notice;
 CREATE TABLE pages (id int PRIMARY KEY, body text DEFAULT 'a page', chapter text, page int, embedding vector(3));
 INSERT INTO pages (id, body, chapter, page, embedding) SELECT n, 'page ' || n, 'chapter ' || n % 3, 20001 - n, ARRAY[n % 97 + 1, n % 89, n % 83]::vector FROM generate_series(1, 20000) AS n;

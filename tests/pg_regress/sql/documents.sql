@@ -1,5 +1,6 @@
 -- Documents: attached by a trigger that never fires; renamed, dropped, dumped with their table. cft_chunks: the documents about an
 -- entity and its relatives.
+\a\t
 SET client_min_messages = warning;
 \set SHOW_CONTEXT never
 CREATE TABLE edge (tree text, parent text, child text);

@@ -1,4 +1,5 @@
 -- Databases in other encodings, and in none: entities, tables and columns whose names are no UTF-8.
+\a\t
 SET client_min_messages = warning;
 SELECT current_database() AS here, current_database() || '_encoding' AS other \gset
 \c template1

@@ -1,4 +1,5 @@
 -- cft_entities: which entities occur in a text. By Unicode words, folded; leftmost, then longest.
+\a\t
 SET cftrag.match = 'exact';
 SET client_min_messages = warning;
 CREATE TABLE ent (parent text COLLATE "C", child text);

@@ -1,4 +1,5 @@
 -- Every error of docs/rules.md, "What bad input gets", by its SQLSTATE; the words of those a user meets first.
+\a\t
 SET client_min_messages = warning;
 CREATE TABLE plain (tree text, parent text, child text, amount numeric, flag boolean);
 CREATE TABLE bytes_only (parent text, child text);

@@ -1,4 +1,5 @@
 -- Pieces of a text: what stands beside the documents found, in the order of the table.
+\a\t
 SET client_min_messages = warning;
 \set SHOW_CONTEXT never
 CREATE TABLE sections (id int PRIMARY KEY, parent_id int, title text);

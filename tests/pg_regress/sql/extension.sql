@@ -1,4 +1,5 @@
 -- The extension itself: what its functions say of themselves, who owns what, how it goes.
+\a\t
 SET client_min_messages = warning;
 -- Every function: volatility, parallel safety, strictness, cost and rows; none without a comment.
 SELECT p.oid::regprocedure AS function, provolatile AS v, proparallel AS p, proisstrict AS strict, prosecdef AS definer, procost AS cost, prorows AS rows

@@ -1,4 +1,5 @@
 -- Relations out of sentences by rules. tests/extract has the labelled sentences, and crates/methods/tests/extract.rs measures on them.
+\a\t
 SET client_min_messages = warning;
 CREATE FUNCTION said(text text, modifiers boolean = false) RETURNS SETOF text LANGUAGE sql AS
     $$ SELECT format('%s > %s (%s)', parent, child, relation) FROM cft_extract_relations(text, modifiers) $$;

@@ -1,4 +1,5 @@
 -- Filters of documents: LangChain's operators over metadata and over columns named at attach, beside the conditions that somebody would write by hand.
+\a\t
 SET client_min_messages = warning;
 CREATE TABLE bins (parent text, child text);
 INSERT INTO bins VALUES ('all', 'left'), ('all', 'right');

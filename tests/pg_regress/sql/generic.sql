@@ -1,4 +1,5 @@
 -- cft_retrieve and cft_prompt: an entity that is said to be above another one of the question adds nothing; of very many descendants the number is said.
+\a\t
 SET client_min_messages = warning;
 CREATE TABLE gen (tree text, parent text, child text);
 SELECT cft_attach('gen', tree => 'tree');

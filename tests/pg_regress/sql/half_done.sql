@@ -1,6 +1,7 @@
 -- A row is on its page before the event of cftrag's trigger is queued. Whoever PostgreSQL calls in between sees the row, and must be
 -- answered as the table is: index expressions and predicates, exclusion constraints, support functions of operator classes, WHEN, casts of
 -- foreign keys, ... Each asks here, and the oracle beside it. What is evaluated before the write, or after the queue, asks too.
+\a\t
 SET client_min_messages = warning;
 CREATE TABLE hd (id int, parent text, child text);
 INSERT INTO hd VALUES (0, 'p', 'c1'), (0, 'p', 'c2'), (0, 'p', 'c3');

@@ -1,4 +1,5 @@
 -- cft_health: what it says of tables of one schema, as each thing goes wrong and is repaired by what the hint says.
+\a\t
 SET client_min_messages = warning;
 CREATE SCHEMA health;
 SET search_path = health, public;

@@ -1,4 +1,5 @@
 -- A graph becomes a hierarchy (cft_build_hierarchy): its entropy is that of the definition, it attaches, and it is the caller's own view.
+\a\t
 SET client_min_messages = warning;
 CREATE SCHEMA graphs;
 

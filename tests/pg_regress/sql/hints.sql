@@ -1,4 +1,5 @@
 -- Traps: a list given where there is one name, and hints that are pasted.
+\a\t
 CREATE SCHEMA hints;
 SET search_path = hints, public;
 \set VERBOSITY terse

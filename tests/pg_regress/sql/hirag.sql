@@ -1,4 +1,5 @@
 -- cft_bridge and cft_coarse_fine against their definitions by plain tables, on random forests.
+\a\t
 SET client_min_messages = warning;
 \set SHOW_CONTEXT never
 -- The definitions are long; compiling them would be most of the time.

@@ -1,4 +1,5 @@
 -- cft_retrieve, mode hybrid: reciprocal rank fusion of the nearest documents, those with the question's words, and those about its entities.
+\a\t
 SET client_min_messages = warning;
 SET cftrag.budget = 0;
 \set SHOW_CONTEXT never

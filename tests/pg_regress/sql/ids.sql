@@ -1,4 +1,5 @@
 -- Entities that are ids: every function that takes an entity takes its id without a cast, and gives what it gives for the text.
+\a\t
 SET client_min_messages = warning;
 \set SHOW_CONTEXT never
 CREATE TABLE folders (id int PRIMARY KEY, parent_id int, name text);

@@ -1,4 +1,5 @@
 -- CREATE EXTENSION in a schema where somebody else could create things before: nothing of hers is taken for what the script means.
+\a\t
 SET client_min_messages = warning;
 \set SHOW_CONTEXT never
 SELECT current_database() AS here \gset

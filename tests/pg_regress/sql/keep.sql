@@ -1,4 +1,5 @@
 -- An image that makes no room for others: who may say so, what says it, and that it goes with the registration.
+\a\t
 SET client_min_messages = warning;
 CREATE ROLE regress_cft_keeper;
 GRANT CREATE ON SCHEMA public TO regress_cft_keeper;

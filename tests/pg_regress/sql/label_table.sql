@@ -1,4 +1,5 @@
 -- Labels in a table of their own, nodes(id, name) beside links(parent, child): every function that names entities speaks them, by image and definition.
+\a\t
 SET client_min_messages = warning;
 CREATE TABLE nodes (id int PRIMARY KEY, name text, note text);
 CREATE TABLE links (parent int, child int, tree text);

@@ -1,4 +1,5 @@
 -- Labels beside the ids that the methods' rows name: of a column, of a table, by image and definition.
+\a\t
 SET client_min_messages = warning;
 CREATE TABLE kinds (id int PRIMARY KEY, parent_id int, name text);
 INSERT INTO kinds VALUES (1, NULL, 'Shop'), (2, 1, 'Shoes'), (3, 2, 'Running shoes'), (4, 2, 'Boots'), (5, 1, NULL), (6, 5, 'Shoes'), (7, NULL, 'Alone');

@@ -1,4 +1,5 @@
 -- Labels: what people call the child of a row. A text names entities by their labels, and not by their ids; the image and the definition agree.
+\a\t
 \set VERBOSITY terse
 SET client_min_messages = warning;
 CREATE TABLE categories (id int PRIMARY KEY, parent_id int REFERENCES categories, name text);

@@ -1,4 +1,5 @@
 -- Links: which entities documents mention, kept in a table beside them. What it must hold is said in plain SQL and compared after every kind of change.
+\a\t
 SET client_min_messages = warning;
 \set SHOW_CONTEXT never
 CREATE SCHEMA links;

@@ -1,4 +1,5 @@
 -- Functions of somebody who may create in the extension's schema, named as ours, whose arguments fit as well or better: none is called.
+\a\t
 SET client_min_messages = warning;
 \set SHOW_CONTEXT never
 SELECT current_database() AS here \gset

@@ -1,4 +1,5 @@
 -- What is rolled back leaves no image incomplete: a row that could not be recorded (its column was renamed in a savepoint) counts only if it commits.
+\a\t
 SET client_min_messages = warning;
 CREATE TABLE mended (parent text, child text);
 INSERT INTO mended VALUES ('a', 'b');

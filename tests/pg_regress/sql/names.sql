@@ -1,4 +1,5 @@
 -- Names are bytes: any length, any characters, no folding; the order is by bytes whatever the database's or the column's collation.
+\a\t
 SET client_min_messages = warning;
 CREATE TABLE names (parent text COLLATE "C", child text);
 SELECT cft_attach('names');

@@ -1,4 +1,5 @@
 -- Namesakes told apart by the text (cft_entities(..., narrow => true)): by what is above them. The image gives what the definition gives (sql/entities.sql).
+\a\t
 SET client_min_messages = warning;
 CREATE TABLE shop (id int PRIMARY KEY, parent_id int REFERENCES shop, name text, site text);
 INSERT INTO shop VALUES (1, NULL, 'Cellar', 'a'), (2, NULL, 'Attic', 'a'), (11, 1, 'Shelves', 'a'), (21, 2, 'Shelves', 'a'),

@@ -1,5 +1,6 @@
 -- Reference queries within a reference query: a policy asks for other tables, and for its own. Plans are kept for 64 statements; one that
 -- runs further up is not freed. (A server with assertions overwrites what is freed.)
+\a\t
 SET client_min_messages = warning;
 CREATE ROLE nested_reader;
 CREATE FUNCTION many(what text) RETURNS void LANGUAGE plpgsql AS $$ BEGIN FOR i IN 1..90 LOOP EXECUTE replace(what, '$', i::text); END LOOP; END $$;

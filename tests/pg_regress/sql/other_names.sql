@@ -1,4 +1,5 @@
 -- Other names beside a label (cft_attach, names => ...), and which of several labels is shown (cft_attach_labels, preferred => ...): by image and definition.
+\a\t
 SET client_min_messages = warning;
 CREATE TABLE goods (id int PRIMARY KEY, parent_id int, name text, plural text, code text);
 INSERT INTO goods VALUES (1, NULL, 'Footwear', NULL, NULL), (2, 1, 'Shoe', 'Shoes', 'FW-1'), (3, 1, 'Boot', 'Boots', 'FW-2'), (4, 3, 'Wellington', 'Wellies', 'FW-2'),

@@ -1,5 +1,6 @@
 -- Names that a text writes otherwise: plurals, accents, joined and split words, another order, abbreviations. What each rule finds, and that the image
 -- gives what the definition gives (sql/entities.sql).
+\a\t
 SET client_min_messages = warning;
 CREATE TABLE goods (parent text, child text);
 INSERT INTO goods SELECT 'Shop', unnest(ARRAY['Rucksacks', 'Raincoats', 'Hiking socks', 'Socks', 'Knife', 'Hand bags', 'Sac à main', 'Swimming suits',

@@ -1,5 +1,6 @@
 -- After a write of its own a transaction is served by the image again, but not while a statement of the session has the table open: it may be
 -- writing. Who only reads it then gets the same from the reference query.
+\a\t
 SET client_min_messages = warning;
 CREATE TABLE rd (parent text, child text);
 INSERT INTO rd SELECT 'p' || i / 3, 'p' || i FROM generate_series(1, 40) AS i;

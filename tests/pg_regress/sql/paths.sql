@@ -1,5 +1,6 @@
 -- Neighbours, paths, lowest common ancestors, depth, size, roots: each beside its plain definition over the table, for all entities and
 -- pairs of random forests with several trees, several parents, cycles, self-edges, duplicates and NULLs.
+\a\t
 SET client_min_messages = warning;
 CREATE TABLE walks (tree text, parent text, child text, note int);
 SELECT cft_attach('walks', tree => 'tree');

@@ -1,8 +1,7 @@
 -- The words of the hierarchy in a prompt: the built-in ones, the paper's, and those of a table of the user's (cft_attach_phrases).
+\a\t
 SET client_min_messages = warning;
 \set SHOW_CONTEXT never
-\pset format unaligned
-\pset tuples_only on
 CREATE TABLE parts (tree text, parent text, child text);
 INSERT INTO parts VALUES ('build', 'kernel', 'driver'), ('build', 'libc', 'driver'), ('build', 'driver', 'printer'), ('site', 'rack', 'driver'), (NULL, 'list', 'driver'), ('site', 'driver', 'cable, long'), ('site', 'driver', 'plug');
 SELECT cft_attach('parts', tree => 'tree');

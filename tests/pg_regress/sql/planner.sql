@@ -1,4 +1,5 @@
 -- The planner is told how many rows cft_context gives: counted in the image for a constant, averages for others.
+\a\t
 SET client_min_messages = warning;
 CREATE TABLE pl (tree text, parent text, child text);
 -- A root of 3000, and chains: top > middle 1..100 > leaf 1..100.

@@ -1,5 +1,6 @@
 -- PREPARE TRANSACTION: the delta is in the image before, and whoever ends it has nothing to do. (prepared_1.out: a server
 -- without max_prepared_transactions.)
+\a\t
 SET client_min_messages = warning;
 SELECT current_setting('max_prepared_transactions')::int > 1 AS prepared_transactions \gset
 \if :prepared_transactions

@@ -1,4 +1,5 @@
 -- No row comes out that the caller could not read from the table; without the right, the table's own error.
+\a\t
 SET client_min_messages = warning;
 CREATE ROLE regress_cft_owner;
 CREATE ROLE regress_cft_reader;

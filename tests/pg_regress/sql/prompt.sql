@@ -1,8 +1,7 @@
 -- What a prompt says: where documents are, how named things stand to each other, and no more than the question is about.
+\a\t
 SET client_min_messages = warning;
 \set SHOW_CONTEXT never
-\pset format unaligned
-\pset tuples_only on
 CREATE TABLE categories (id int PRIMARY KEY, parent_id int, name text);
 INSERT INTO categories VALUES (1, NULL, 'Outdoor'), (2, 1, 'Boats'), (3, 2, 'Kayaks'), (4, 2, 'Canoes'), (5, 2, 'Rowing boats'), (6, 1, 'Tents'), (7, 6, 'Family tents'),
     (8, 6, 'Ultralight tents'), (9, 3, 'Sea kayaks'), (10, 3, 'Accessories'), (11, 6, 'Accessories'), (12, 10, 'Paddles'), (13, 11, 'Pegs'), (14, 9, 'Expedition kayaks'), (15, 14, 'Long tours');
@@ -116,8 +115,6 @@ SELECT prompt('From Elmford to Greyport in county 17', k => 0);
 INSERT INTO categories SELECT 5000 + n, 4, 'Canoe ' || n || CASE n WHEN 150 THEN ' for two' ELSE '' END FROM generate_series(1, 200) AS n;
 SELECT prompt('Which canoes are there for two?', k => 0, budget => 100);
 SELECT length(prompt('Which canoes are there?', k => 0)) BETWEEN 900 AND 1500;
-\pset format aligned
-\pset tuples_only off
 -- Columns that are shown are the table's: an error says so, and a role sees them only where it sees the row.
 SELECT cft_attach_documents('products', entity => 'category_id', show => '{nothing}');
 SELECT cft_attach_documents('products', entity => 'category_id', search => 'words', show => '{price,stock}');

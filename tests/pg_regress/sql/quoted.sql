@@ -1,4 +1,5 @@
 -- The methods over tables, columns and names that want quotes, found by a search_path with others' objects in front of PostgreSQL's own.
+\a\t
 SET client_min_messages = warning;
 \set SHOW_CONTEXT never
 CREATE SCHEMA "Odd ""S";

@@ -1,5 +1,6 @@
 -- An ERROR that a user's code raises within a call says all that it says in the same statement over the table: CONTEXT, the fields, the
 -- inner query. Compared: what plpgsql is told of it, by a call and by the table.
+\a\t
 SET client_min_messages = warning;
 CREATE ROLE ra_owner;
 GRANT ALL ON SCHEMA public TO ra_owner;

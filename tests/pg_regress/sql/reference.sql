@@ -1,4 +1,5 @@
 -- The reference query as it is run: in the columns' own types, by their plain indexes, by a plan that is kept.
+\a\t
 SET client_min_messages = warning;
 SET cftrag.enable = off;
 CREATE DOMAIN ref_id AS bigint;

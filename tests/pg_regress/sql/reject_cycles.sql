@@ -1,4 +1,5 @@
 -- cft_reject_cycles: a row that closes a cycle is refused, with the cycle; nothing else is. (tests/isolation has two sessions.)
+\a\t
 SET client_min_messages = warning;
 \set SHOW_CONTEXT never
 CREATE TABLE kept (tree text, parent text, child text, note int);

@@ -1,5 +1,6 @@
 -- Relation filtering: each row of a raw table, beside the rules written down in SQL, on random graphs with several trees, cycles, self-edges,
 -- duplicates and NULLs.
+\a\t
 SET client_min_messages = warning;
 CREATE TABLE raw (tree text, parent text, child text);
 

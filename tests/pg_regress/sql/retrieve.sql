@@ -1,4 +1,5 @@
 -- cft_retrieve, cft_prompt, cft_resolve: from a question to what belongs to it.
+\a\t
 SET client_min_messages = warning;
 \set SHOW_CONTEXT never
 CREATE TABLE tie (tree text, parent text, child text);

@@ -1,5 +1,6 @@
 -- Whose rights count, seen through views, definers, policies and statistics; and objects that somebody put in front of ours and
 -- PostgreSQL's: they change no answer and are not called. (privileges and row_security have the plain cases.)
+\a\t
 SET client_min_messages = warning;
 CREATE ROLE regress_cft_owner;
 CREATE ROLE regress_cft_member IN ROLE regress_cft_owner;

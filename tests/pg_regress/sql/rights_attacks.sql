@@ -1,6 +1,7 @@
 -- Other people's code, by PostgreSQL's rules (docs/security.md): what is not named is found by the caller's search_path; what is named is used as
 -- SQL would use it; what belongs to another table counts only if its owner is that one's, a member of it, or a superuser. trap() warns if it
 -- runs as anybody but its owner. (tests/life: rights, has the background workers.)
+\a\t
 SELECT current_user AS me \gset
 SET client_min_messages = warning;
 CREATE ROLE regress_cft_alice;

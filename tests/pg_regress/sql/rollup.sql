@@ -1,4 +1,5 @@
 -- Summaries from the leaves up: what is due after a change, in which order, and that they are those which a plain recursion makes from scratch.
+\a\t
 SET client_min_messages = warning;
 \set SHOW_CONTEXT never
 SET jit = off;

@@ -1,4 +1,5 @@
 -- What summaries cannot follow is refused or said, stops no other work, and what is gone leaves the queue.
+\a\t
 SET client_min_messages = warning;
 \set SHOW_CONTEXT never
 SET jit = off;

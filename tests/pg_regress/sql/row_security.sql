@@ -1,4 +1,5 @@
 -- Row-level security: a policy that applies to the caller is applied, whatever the image knows.
+\a\t
 SET client_min_messages = warning;
 CREATE ROLE regress_cft_owner;
 CREATE ROLE regress_cft_limited LOGIN;

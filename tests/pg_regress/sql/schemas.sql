@@ -1,4 +1,5 @@
 -- pgvector in one schema, cftrag in another, the tables in a third, and a search_path that names the last only. Another encoding.
+\a\t
 SET client_min_messages = warning;
 \set SHOW_CONTEXT never
 SELECT current_database() AS here \gset

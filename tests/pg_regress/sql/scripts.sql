@@ -1,5 +1,6 @@
 -- What surrounds a name: suffixes and prefixes of several languages, ends of sentences and cells, signs of HTML, lines, case. The image gives what the
 -- definition gives (sql/entities.sql).
+\a\t
 SET client_min_messages = warning;
 CREATE TABLE around (parent text, child text);
 INSERT INTO around SELECT 'root', unnest(ARRAY['Sivas', 'Ankara', 'WHO', 'EU', 'Home & Garden', 'AT&T', 'Pump Garden', 'Acme, Inc.', 'St. Mary', 'ירושלים', 'תל אביב', 'القاهرة', 'كتاب', 'Reading',

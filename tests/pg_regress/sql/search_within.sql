@@ -1,4 +1,5 @@
 -- The nearest documents and entities within others, with metadata: all k of them, against brute force; by every index, type and distance of pgvector's.
+\a\t
 SET client_min_messages = warning;
 \set SHOW_CONTEXT never
 SET jit = off;

@@ -1,4 +1,5 @@
 -- The statement of every search of a table of documents (src/retrieve/search.rs): everything has its schema, so the caller's search_path does not matter.
+\a\t
 SET client_min_messages = warning;
 CREATE SCHEMA "Lib""rary";
 CREATE TABLE "Lib""rary".shelf (parent int, child int);
@@ -8,15 +9,11 @@ CREATE TABLE "Lib""rary".topics (entity uuid, document_id text);
 SELECT cft_attach('"Lib""rary".shelf');
 SELECT cft_attach_documents('"Lib""rary"."Books"', id => 'Id', entity => 'about', tokens => 'tokens', metadata => 'metadata', search => 'words');
 SELECT cft_attach_documents('"Lib""rary".notes', mapping => '"Lib""rary".topics');
-\pset format unaligned
-\pset tuples_only on
 SELECT s.by, s.within, s.filter, cftrag_internal.cft_search_statement('"Lib""rary"."Books"', s.by, s.within, CASE WHEN s.filter THEN '{"a": 1, "b": {"$lt": 2}}'::jsonb END)
   FROM (VALUES ('nearest', false, false), ('nearest', true, true), ('nearest with ties', false, false), ('exactly', false, false), ('words', false, false), ('words', true, true),
                ('about', false, false), ('about by distance', false, true), ('centroid', true, false)) AS s(by, within, filter);
 SELECT s.by, s.within, cftrag_internal.cft_search_statement('"Lib""rary".notes', s.by, s.within)
   FROM (VALUES ('nearest', false), ('nearest', true), ('about by distance', false), ('centroid', true)) AS s(by, within);
-\pset tuples_only off
-\pset format aligned
 SELECT cftrag_internal.cft_search_statement('"Lib""rary".notes', 'nearest', false, '{"a": 1}');
 SELECT cftrag_internal.cft_search_statement('"Lib""rary".notes', 'words');
 SELECT cftrag_internal.cft_search_statement('"Lib""rary".notes', 'sideways');

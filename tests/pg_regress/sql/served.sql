@@ -1,5 +1,6 @@
 -- Who served, and the reason when it was not the image: needs shared memory (preloaded, or PostgreSQL 17 and later).
 -- tests/pg_regress/schedule-image runs this; everything else passes with and without.
+\a\t
 SET client_min_messages = warning;
 CREATE TABLE se (tree text, parent text, child text);
 INSERT INTO se VALUES ('t', 'a', 'b'), ('t', 'b', 'c');

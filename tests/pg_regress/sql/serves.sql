@@ -1,5 +1,6 @@
 -- pg_stat_cftrag.serves and .reason: what the next call would meet, by the conditions of a call; and who sees it.
 -- Needs shared memory: tests/pg_regress/schedule-image.
+\a\t
 SET client_min_messages = warning;
 CREATE TABLE sv (parent text, child text);
 INSERT INTO sv VALUES ('a', 'b');

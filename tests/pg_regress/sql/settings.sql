@@ -1,4 +1,5 @@
 -- Whatever a session's settings are, literals mean what they say: here what is made of texts, in each of them.
+\a\t
 SET client_min_messages = warning;
 SET escape_string_warning = off;
 -- No function of ours has a backslash in a plain literal, which standard_conforming_strings gives another meaning.

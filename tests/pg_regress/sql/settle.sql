@@ -1,4 +1,5 @@
 -- What one transaction wrote takes no versions once everyone sees it, though nobody but readers comes.
+\a\t
 SET client_min_messages = warning;
 CREATE SCHEMA settle;
 SET search_path = settle, public;

@@ -4,6 +4,7 @@
 --   oracle.all_same(edges, up, down, parent, child, tree)                   for every name in the table, one by one and together
 --   oracle.build(edges)                                                     cft_build where there is shared memory, else nothing
 --   oracle.plant(edges, meaning, seed)                                      a random forest, and embeddings of its entities
+\a\t
 SET client_min_messages = warning;
 CREATE EXTENSION cftrag CASCADE;
 CREATE SCHEMA oracle;

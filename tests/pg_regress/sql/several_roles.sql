@@ -1,4 +1,5 @@
 -- What a table is attached as is not lost by attaching it again: one table of names may serve several edges tables, and everything else is an error.
+\a\t
 SET client_min_messages = warning;
 CREATE TABLE nodes (id int PRIMARY KEY, name text, short text);
 INSERT INTO nodes VALUES (1, 'Heart clinic', 'HC'), (2, 'East wing', 'EW'), (3, 'Lonely', 'L'), (4, 'Hidden', 'H');

@@ -1,4 +1,5 @@
 -- Duplicates count once and go with their last row; NULLs are no edges; self-edges and cycles end by themselves; several parents.
+\a\t
 SET client_min_messages = warning;
 CREATE TABLE shapes (tree text, parent text, child text, note int);
 SELECT cft_attach('shapes', tree => 'tree');

@@ -1,4 +1,5 @@
 -- Siblings in the order of a column: texts, roots and cft_expand, by image and definition.
+\a\t
 SET client_min_messages = warning;
 CREATE TABLE chapters (id int PRIMARY KEY, parent_id int, title text, position int, book text);
 INSERT INTO chapters VALUES (1, NULL, 'Manual', 2, 'a'), (2, 1, 'Zero', 1, 'a'), (3, 1, 'Middle', 2, 'a'), (4, 1, 'Also', 3, 'a'), (5, 1, 'Without', NULL, 'a'), (6, 1, 'As the middle', 2, 'a'),

@@ -1,4 +1,5 @@
 -- What PostgreSQL 18 brought. (since_18_1.out: an older server.)
+\a\t
 SET client_min_messages = warning;
 SELECT current_setting('server_version_num')::int >= 180000 AS since_18 \gset
 \if :since_18

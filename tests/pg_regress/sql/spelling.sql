@@ -1,4 +1,5 @@
 -- How a text spells a name: names that differ in punctuation only, and short names of capitals.
+\a\t
 SET client_min_messages = warning;
 CREATE TABLE spell (parent text, child text);
 SELECT cft_attach('spell');

@@ -1,5 +1,6 @@
 -- Asked in the middle of a statement that changes the table: RETURNING, triggers, data-modifying CTEs, cascades, ON CONFLICT, MERGE, COPY.
 -- The heap already shows rows that cftrag's trigger has not seen.
+\a\t
 SET client_min_messages = warning;
 CREATE TABLE st (tree text, parent text, child text, note int, UNIQUE NULLS NOT DISTINCT (tree, parent, child));
 INSERT INTO st VALUES ('t', 'a', 'b', 0), ('t', 'b', 'c', 0), ('t', 'c', 'd', 0);

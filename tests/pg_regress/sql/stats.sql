@@ -1,4 +1,5 @@
 -- pg_stat_cftrag: its columns, one row for each attached table, its counters; cft_stats_reset.
+\a\t
 SET client_min_messages = warning;
 -- The columns that are documented, and one bigint for each reason. The set of reasons may grow.
 SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute

@@ -1,4 +1,5 @@
 -- cftrag.temperature: what becomes of lookups.
+\a\t
 SET client_min_messages = warning;
 CREATE SCHEMA temperature;
 SET search_path = temperature, public;

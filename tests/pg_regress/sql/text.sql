@@ -1,4 +1,5 @@
 -- cft_context_text, cft_context_parts, cft_context_json: what cft_context says, as text; the same bytes for the same data.
+\a\t
 SET client_min_messages = warning;
 CREATE TABLE said (tree text, parent text, child text);
 INSERT INTO said VALUES

@@ -1,4 +1,5 @@
 -- Labels are not unique: in a text, entities that are called alike are told apart by their paths, and by their ids where those are alike, too.
+\a\t
 SET client_min_messages = warning;
 CREATE TABLE categories (id int PRIMARY KEY, parent_id int, name text);
 INSERT INTO categories VALUES (1, NULL, 'Sports'), (2, 1, 'Shoes'), (3, 1, 'Bikes'), (4, 2, 'Accessories'), (5, 3, 'Accessories'), (6, 2, 'Trail'), (7, 3, 'Trail'),

@@ -1,4 +1,5 @@
 -- A transaction sees its own changes as the heap shows them: savepoints, exception blocks, levels, several commands.
+\a\t
 SET client_min_messages = warning;
 CREATE TABLE tx (tree text, parent text, child text, note int);
 INSERT INTO tx SELECT 't', 'n' || i / 3, 'n' || i, 0 FROM generate_series(1, 20) AS i;

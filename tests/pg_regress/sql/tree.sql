@@ -1,4 +1,5 @@
 -- cft_tree: the picture of an entity's place, in each format; beside its definition over random forests, from the image and without it.
+\a\t
 SET client_min_messages = warning;
 \set SHOW_CONTEXT never
 CREATE TABLE wares (id int PRIMARY KEY, parent_id int, name text);
@@ -7,8 +8,6 @@ INSERT INTO wares VALUES (1, NULL, 'Sports'), (2, 1, 'Shoes'), (3, 2, 'Running s
 INSERT INTO wares SELECT n, 4, 'Boot ' || n FROM generate_series(101, 200) AS n;
 SELECT cft_attach('wares', parent => 'parent_id', child => 'id', label => 'name');
 SELECT oracle.build('wares');
-\pset format unaligned
-\t on
 SELECT cft_tree(3, edges => 'wares');
 SELECT cft_tree(3, edges => 'wares', format => 'mermaid');
 SELECT cft_tree(3, edges => 'wares', format => 'dot');
@@ -48,7 +47,6 @@ SELECT cft_tree('c', up => 1, edges => 'ways', trees => '{round}');
 SELECT cft_tree('c', edges => 'ways', trees => '{NULL}', lines => 5);
 SELECT cft_tree('c', edges => 'ways', lines => 2, format => f) FROM unnest('{text,mermaid,dot,json}'::text[]) WITH ORDINALITY AS u(f, n) ORDER BY n;
 \t off
-\pset format aligned
 -- As the definition: in each tree the entities that cft_context gives and the entity itself, each once, and the edges on ways of so many steps, each once.
 CREATE TABLE drawn (tree text, parent text, child text, note int);
 SELECT cft_attach('drawn', tree => 'tree');

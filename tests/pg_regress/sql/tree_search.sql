@@ -1,4 +1,5 @@
 -- cft_tree_search against its definition by plain tables, on random forests (oracle.plant); what is compared is counted, and is all that is read.
+\a\t
 SET client_min_messages = warning;
 \set SHOW_CONTEXT never
 -- The definitions are long; compiling them would be most of the time.

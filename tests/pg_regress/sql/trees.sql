@@ -1,4 +1,5 @@
 -- Some trees of many: trees => ARRAY[...]. Every answer is that of all trees without the others' rows, by the image and by definition.
+\a\t
 SET client_min_messages = warning;
 CREATE TABLE tenants (tenant text, parent text, child text);
 INSERT INTO tenants SELECT 't' || t, 'Sales', 'Region ' || r FROM generate_series(1, 300) AS t, generate_series(1, 5) AS r;

@@ -1,4 +1,5 @@
 -- TRUNCATE, rewrites and new files: committed, rolled back, twice in one transaction, of a table made in it, COPY FREEZE.
+\a\t
 SET client_min_messages = warning;
 CREATE TABLE tr (tree text, parent text, child text);
 INSERT INTO tr VALUES ('t', 'a', 'b'), ('t', 'b', 'c');

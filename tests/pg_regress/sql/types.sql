@@ -1,4 +1,5 @@
 -- Every type of column the contract names, alone and mixed; the answer is text.
+\a\t
 SET client_min_messages = warning;
 CREATE TABLE types (
     t text, v varchar(20), n name, i int, b bigint, u uuid,

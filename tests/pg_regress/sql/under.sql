@@ -1,5 +1,6 @@
 -- cft_under and cft_descendants against a recursive query, in every type of an entity, at any depth, from the image and without it; the index
 -- condition and the estimate that the planner gets; in policies.
+\a\t
 SET client_min_messages = warning;
 \set SHOW_CONTEXT never
 CREATE TABLE wood (tree text, parent text, child text);

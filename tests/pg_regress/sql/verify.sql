@@ -1,4 +1,5 @@
 -- cft_verify finds what the image has and the table has not, or the other way round: each such row, and no other. pg_surgery changes a table past its triggers.
+\a\t
 SET client_min_messages = warning;
 CREATE EXTENSION pg_surgery;
 CREATE TABLE sick (tree text, parent text, child text, name text);

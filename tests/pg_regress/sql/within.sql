@@ -1,4 +1,5 @@
 -- cft_entities(within => ...): only some entities, and what is below them in a tree, are found in a text.
+\a\t
 SET client_min_messages = warning;
 CREATE TABLE wi (tree text, parent text, child text);
 SELECT cft_attach('wi', tree => 'tree');

@@ -1,4 +1,5 @@
 -- Words of the same class stand for each other in names (cft_attach_words). The image gives what the definition gives (sql/entities.sql).
+\a\t
 SET client_min_messages = warning;
 CREATE TABLE illness (parent text, child text);
 INSERT INTO illness SELECT 'Disease', unnest(ARRAY['Kidney failure', 'Hip dysplasia', 'Skin cancer', 'Renal cell carcinoma', 'Cutaneous edema', 'First-degree burn', 'Kidney', 'IT dysplasia']);

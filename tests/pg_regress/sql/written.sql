@@ -1,4 +1,5 @@
 -- Names as sentences write them: possessives, elisions, underscores, a full stop or colon without a blank; and names that have these themselves, which come first.
+\a\t
 SET cftrag.match = 'exact';
 SET client_min_messages = warning;
 CREATE TABLE written (parent text, child text);
