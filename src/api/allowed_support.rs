@@ -6,7 +6,7 @@
 use crate::api::under_support;
 use crate::call::fmgr::text_bytes;
 use crate::catalog::registration::internal_function;
-use crate::retrieve::grants::{Law, estimating};
+use crate::retrieve::grants::Law;
 use pgrx::prelude::*;
 use pgrx::{Internal, PgList};
 use std::ffi::CStr;
@@ -15,7 +15,7 @@ use std::ffi::CStr;
 #[pg_extern(sql = false)]
 fn cft_allowed_support(fcinfo: pg_sys::FunctionCallInfo) -> Internal {
     // SAFETY: SQL declares internal arguments, so only the planner calls.
-    estimating(|| unsafe { under_support::answer(fcinfo, |args| under(args), |args| law(args) != Some(Law::Union)) })
+    unsafe { under_support::answer(fcinfo, |args| under(args), |args| law(args) != Some(Law::Union)) }
 }
 
 /// The law of a call, if it is a constant.

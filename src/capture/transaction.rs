@@ -11,7 +11,7 @@ use crate::capture::delta::{CAP_BYTES, CapturedAs, Change, NameLengths, TOP, Tab
 use crate::capture::flush::Flushed;
 use crate::capture::{dropped, flush, linked, marked};
 use crate::catalog::columns::Columns;
-use crate::catalog::registration_cache;
+use crate::catalog::{grants_table, registration_cache};
 use crate::error::Damage;
 use crate::image::control;
 use crate::pg::compat::{Locator, unguarded};
@@ -159,6 +159,7 @@ fn reset() {
     FLUSHED.set(0);
     contain::set_committing(false);
     registration_cache::forget();
+    grants_table::forget();
     marked::forget();
     linked::forget();
     dropped::forget();
@@ -202,6 +203,7 @@ unsafe extern "C-unwind" fn at_subtransaction_end(
         return;
     }
     registration_cache::forget();
+    grants_table::forget();
     DELTA.with_borrow_mut(|tables| match event {
         pg_sys::SubXactEvent::SUBXACT_EVENT_ABORT_SUB => {
             marked::abort(mine);

@@ -238,7 +238,7 @@ pub struct NameTables {
 /// 32-bit xids wrap around after 4 billion transactions; if one of these changed a relation, the cache has been emptied
 /// by then.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct SnapshotId {
+pub struct SnapshotId {
     xmin: pg_sys::TransactionId,
     xmax: pg_sys::TransactionId,
     running: u32,
@@ -249,6 +249,11 @@ struct SnapshotId {
 }
 
 impl SnapshotId {
+    pub fn active() -> Self {
+        // SAFETY: the active snapshot.
+        unsafe { Self::of(snapshot::active()) }
+    }
+
     /// # Safety
     /// A valid snapshot.
     unsafe fn of(snapshot: pg_sys::Snapshot) -> Self {

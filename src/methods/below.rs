@@ -11,6 +11,7 @@ use crate::methods::walker::Walker;
 use crate::serve::within::Within;
 use cftrag_core::Names;
 use pgrx::pg_sys;
+use std::rc::Rc;
 
 /// The work of walking up before all descendants are found: about a quarter of a millisecond.
 const LOOKING: usize = 5_000;
@@ -19,7 +20,7 @@ const LOOKING: usize = 5_000;
 const LOOK: usize = 20;
 
 pub struct Below {
-    tops: Names,
+    tops: Rc<Names>,
     /// Whether more entities are asked for, by the same query.
     keeps: bool,
     left: usize,
@@ -27,8 +28,8 @@ pub struct Below {
 }
 
 impl Below {
-    pub fn of(tops: Names, keeps: bool) -> Self {
-        Self { tops, keeps, left: LOOKING, found: None }
+    pub fn of(tops: impl Into<Rc<Names>>, keeps: bool) -> Self {
+        Self { tops: tops.into(), keeps, left: LOOKING, found: None }
     }
 
     /// Whether an entity is below, if that is known without the image.

@@ -25,22 +25,15 @@ use crate::retrieve::found::Found;
 use crate::serve::plans::{Planning, Value};
 use cftrag_core::Names;
 use pgrx::pg_sys;
-use std::cell::Cell;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
 
 /// Entities that we walk up from, before we find all that is below the roles' own entries.
 const WALKS: u32 = 8;
 
-/// Entries that are read for an estimate.
-const ESTIMATED: u32 = 200;
-
 /// With more roles than this each statement is planned for them: then they are hashed.
 const FEW_ROLES: usize = 8;
-
-thread_local! {
-    static ESTIMATING: Cell<bool> = const { Cell::new(false) };
-}
 
 /// Statements that read some entries before one reads all: one for so many rows of the table, within limits. Each takes as long as reading these.
 const ROWS: f32 = 200.0;
@@ -116,7 +109,7 @@ impl Rights {
         let is_time = if self.law == Law::Intersection { self.entries.has_all } else { self.walks > WALKS };
         if is_time && self.decided.is_none() {
             let tops = match self.law {
-                Law::Intersection => self.entries.that_say(false)?,
+                Law::Intersection => Rc::new(self.entries.that_say(false)?),
                 _ => granted(asked.grants, asked.roles)?,
             };
             self.decided = Some(Below::of(tops, self.keeps));
@@ -201,15 +194,15 @@ impl Entries {
         // A row that does not say whether it allows decides nothing for its role.
         let sql = format!(
             "SELECT z.name, coalesce(bool_and(z.allows) FILTER (WHERE z.is_ours), false)::int4 \
-               FROM (SELECT {name} COLLATE pg_catalog.\"C\" AS name, {allows} AS allows, {is_ours} AS is_ours FROM {from} AS r WHERE {which}{limit}) AS z \
+               FROM (SELECT {name} COLLATE pg_catalog.\"C\" AS name, {allows} AS allows, {is_ours} AS is_ours FROM {from} AS r WHERE {which}) AS z \
               WHERE z.name IS NOT NULL GROUP BY z.name",
             name = grants.name(),
             allows = grants.allows(),
             is_ours = role.is_one_of(1),
             from = grants.table.qualified(),
-            limit = if ESTIMATING.get() { format!(" LIMIT {ESTIMATED}") } else { String::new() },
         );
-        let planning = if roles.len() > FEW_ROLES { Planning::Custom } else { Planning::Auto };
+        let size = grants.table.size_class();
+        let planning = if roles.len() > FEW_ROLES { Planning::Custom } else { Planning::Generic(size) };
         let roles = (role.of.array_oid(), Some(role.of.array(roles.iter().copied())));
         let mut found = Found::of(&[pg_sys::TEXTOID, pg_sys::INT4OID]);
         found.run(&sql, planning, &[&[roles], values].concat());
@@ -224,23 +217,13 @@ impl Entries {
     }
 }
 
-/// Runs `f`, in which entries are read for an estimate: some of them will do.
-pub fn estimating<R>(f: impl FnOnce() -> R) -> R {
-    struct Before(bool);
-    impl Drop for Before {
-        fn drop(&mut self) {
-            ESTIMATING.set(self.0);
-        }
-    }
-    let _before = Before(ESTIMATING.replace(true));
-    f()
-}
-
 /// The entities whose entries allow these roles. 53400, 53200; the errors of a SELECT of the grants.
-pub fn granted(grants: &GrantsTable, roles: &[&[u8]]) -> Fallible<Names> {
-    let mut own = Entries::default();
-    own.read_where(grants, roles, &grants.role().is_one_of(1), &[])?;
-    own.that_say(true)
+pub fn granted(grants: &GrantsTable, roles: &[&[u8]]) -> Fallible<Rc<Names>> {
+    grants.granted_to(roles, || {
+        let mut own = Entries::default();
+        own.read_where(grants, roles, &grants.role().is_one_of(1), &[])?;
+        own.that_say(true)
+    })
 }
 
 /// An entity and all above it, each with its least depth: by walks of all levels, and further walks from where these end.

@@ -113,7 +113,7 @@ fn a_full_table_takes_95_percent_and_misses_pass_as_the_bound_says() {
     assert_eq!(counters.fingerprint_checks, counters.false_positives);
     let rate = counters.false_positives as f64 / misses as f64;
     // A tag has four bits more than the fingerprint.
-    let bound = 2.0 * 4.0 / f64::from(16 << crate::memory::hash::FINGERPRINT_BITS);
+    let bound = 2.0 * 4.0 / f64::from(16 << crate::filter::fingerprint::FINGERPRINT_BITS);
     assert!(rate <= bound * 1.2 && rate > bound * 0.7, "{rate} of {bound}");
 }
 

@@ -63,7 +63,7 @@ const _: () = assert!(LINE_BITS + HEAT_BITS == 32);
 const _: () = assert!(HALF_SHIFT + 1 == WORD_SHIFT + HEAT_BITS, "the half is below the line");
 const _: () = assert!(HALF_SHIFT + KNOWN_BITS >= crate::memory::tables::MOST_LEVEL);
 const _: () = assert!(TAG_SHIFT == 48, "equal_tags() compares the upper bits");
-const _: () = assert!(FINGERPRINT_SHIFT + crate::memory::hash::FINGERPRINT_BITS == 64);
+const _: () = assert!(FINGERPRINT_SHIFT + crate::filter::fingerprint::FINGERPRINT_BITS == 64);
 const _: () =
     assert!(KNOWN_BITS <= crate::memory::tables::FIRST_LEVEL, "a bucket's number has as many");
 const _: () =
