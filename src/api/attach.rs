@@ -1,7 +1,5 @@
 //! cft_attach, cft_attach_aliases, cft_attach_labels and cft_detach_edges: create the triggers that register a user's table, or drop them.
 
-#![expect(unsafe_code, reason = "talks to the catalogs directly")]
-
 use crate::call::fmgr::{Call, name};
 use crate::capture::{dropped, linked};
 use crate::catalog::attach_line::{attach_hint, attach_line, with_label};
@@ -16,8 +14,8 @@ use crate::catalog::trigger_ddl::{Fires, Trigger};
 use crate::catalog::{privileges, registered, registration, registration_cache, trigger_ddl, trust};
 use crate::error;
 use crate::error::Fallible;
-use crate::pg::encoding;
 use crate::pg::shm;
+use crate::pg::{encoding, lock_owner};
 use cftrag_core::Language;
 use pgrx::prelude::*;
 use std::ffi::CString;
@@ -312,8 +310,8 @@ fn open_owned(table: pg_sys::Oid) -> Fallible<EdgesTable> {
 fn locked(table: EdgesTable, drops: bool) -> Fallible<EdgesTable> {
     let oid = table.oid();
     drop(table);
-    // SAFETY: the lock that open_owned took.
-    unsafe { pg_sys::UnlockRelationOid(oid, pg_sys::AccessShareLock as pg_sys::LOCKMODE) };
+    // The lock that open_owned took.
+    lock_owner::let_go(oid);
     trigger_ddl::lock(oid, if drops { pg_sys::AccessExclusiveLock } else { pg_sys::ShareRowExclusiveLock })?;
     open_owned(oid)
 }

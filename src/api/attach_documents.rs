@@ -1,7 +1,5 @@
 //! cft_attach_documents, cft_attach_embeddings, cft_attach_words and cft_attach_phrases: which tables and columns hold what belongs to entities.
 
-#![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
-
 use crate::call::fmgr::{Call, name};
 use crate::catalog::attached_table::{AttachedTable, default_edges_table};
 use crate::catalog::privileges::require_readable;
@@ -56,7 +54,7 @@ fn cft_attach_documents(call: Call) -> Fallible<()> {
 
 /// How the arguments link, match, edges and tree say that documents are linked.
 fn links(call: &Call, functions: Functions) -> Fallible<NewLinks> {
-    let matching = call.arg(15).map_or(Ok(Match::Inflected), |value| matching(Some(value)))?;
+    let matching = call.text(15).map_or(Ok(Match::Inflected), |value| matching(Some(value)))?;
     let edges = meant_edges(call.oid(16), functions)?;
     AttachedTable::of(call.function(), Some(edges))?;
     Ok(NewLinks { edges, matching, tree: name(call, 17) })
@@ -163,8 +161,5 @@ fn attach_beside(
 
 /// A text as a name: cut where PostgreSQL cuts it.
 fn cut(text: &[u8]) -> String {
-    let most = pg_sys::NAMEDATALEN as i32 - 1;
-    // SAFETY: reads that many bytes, and no more.
-    let length = unsafe { pg_sys::pg_mbcliplen(text.as_ptr().cast(), text.len() as i32, most) };
-    encoding::decode(&text[..length as usize])
+    encoding::decode(&text[..encoding::clipped(text, pg_sys::NAMEDATALEN as usize - 1)])
 }

@@ -13,6 +13,7 @@ use crate::catalog::registration::Functions;
 use crate::error;
 use crate::error::Fallible;
 use crate::image::control::Control;
+use crate::pg::compat::plain;
 use crate::pg::contain::Quiet;
 use crate::pg::{latch, shm};
 use pgrx::prelude::*;
@@ -35,12 +36,10 @@ fn cft_build(call: Call) -> Fallible<()> {
     if crate::catalog::registration::now(oid, functions).is_none() {
         return Err(error::not_attached(&crate::catalog::name::display_name(oid), attach_hint(&table)));
     }
-    // SAFETY: reads backend state.
-    if unsafe { pg_sys::GetTopTransactionIdIfAny() } != pg_sys::InvalidTransactionId {
+    if plain::GetTopTransactionIdIfAny() != pg_sys::InvalidTransactionId {
         return Err(error::build_after_write());
     }
-    // SAFETY: reads backend state.
-    if unsafe { pg_sys::RecoveryInProgress() } {
+    if plain::RecoveryInProgress() {
         return Err(error::build_refused(&table.name(), "the server is in recovery"));
     }
     let control = crate::image::control::attach().ok_or_else(error::no_shared_memory)?;
@@ -78,27 +77,20 @@ fn is_being_built(control: &Control, table: pg_sys::Oid) -> bool {
 /// worker.
 fn let_go(table: EdgesTable) -> Option<EdgesTable> {
     let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
-    // SAFETY: taken by EdgesTable::open_and_unlock_later; an open relation.
-    let held = unsafe {
-        pg_sys::UnlockRelation(table.rel(), lock);
-        pg_sys::CheckRelationLockedByMe(table.rel(), lock, true)
-    };
-    held.then_some(table)
+    table.unlock(lock);
+    table.is_locked(lock).then_some(table)
 }
 
 /// Builds a small table's image in this process, if the table has no writers. None if it is large, or a writer holds or waits for a lock.
 fn in_place(control: &Control, table: &EdgesTable, functions: Functions) -> Option<Result<(), Refused>> {
     let lock = pg_sys::ShareLock as pg_sys::LOCKMODE;
     let _quiet = Quiet::enter();
-    // SAFETY: an open relation; released below, or by the transaction's abort.
-    let here =
-        table.bytes() <= crate::guc::in_place_bytes() && unsafe { pg_sys::ConditionalLockRelation(table.rel(), lock) };
-    if !here {
+    // Released below, or by the transaction's abort.
+    if table.bytes() > crate::guc::in_place_bytes() || !table.try_lock(lock) {
         return None;
     }
     let built = locked::build(control, table, functions, true);
-    // SAFETY: taken above; the image is published.
-    unsafe { pg_sys::UnlockRelation(table.rel(), lock) };
+    table.unlock(lock);
     let gave_way = built.is_err() && builder::noted_outcome() == BuildOutcome::Yielded;
     (!gave_way).then_some(built)
 }
@@ -107,11 +99,10 @@ fn in_place(control: &Control, table: &EdgesTable, functions: Functions) -> Opti
 fn under_lock(control: &'static Control, table: EdgesTable, functions: Functions) -> Fallible<()> {
     let lock = pg_sys::ShareLock as pg_sys::LOCKMODE;
     let _quiet = Quiet::enter();
-    // SAFETY: an open relation; released below, or by the transaction's abort.
-    unsafe { pg_sys::LockRelation(table.rel(), lock) };
+    // Released below, or by the transaction's abort.
+    table.lock(lock);
     let built = locked::build(control, &table, functions, false);
-    // SAFETY: taken above; the image is published.
-    unsafe { pg_sys::UnlockRelation(table.rel(), lock) };
+    table.unlock(lock);
     match built {
         Ok(()) => Ok(()),
         Err(Refused::Failed(report)) => Err(*report),

@@ -35,7 +35,7 @@ fn cft_entities(call: Call) -> Fallible<()> {
             within: call.arg(3),
             overlapping,
             once: false,
-            matching: matching(call.arg(5))?,
+            matching: matching(call.text(5))?,
             narrow: call.is_true(6),
         },
     )
@@ -57,7 +57,7 @@ fn cft_first_mentions(call: Call) -> Fallible<()> {
             within: call.arg(3),
             overlapping,
             once: true,
-            matching: matching(call.arg(4))?,
+            matching: matching(call.text(4))?,
             narrow: call.is_true(5),
         },
     )

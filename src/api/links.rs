@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
 use crate::call::fmgr::Call;
+use crate::call::trigger::Trigger;
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::documents::Documents;
 use crate::catalog::edges_table::EdgesTable;
@@ -20,26 +21,20 @@ use pgrx::PgMemoryContexts;
 use pgrx::prelude::*;
 use std::collections::HashMap;
 
-/// TRIGGER_EVENT_ROW and TRIGGER_EVENT_TIMINGMASK, under which AFTER is 0 (commands/trigger.h).
-const SHAPE: u32 = 0x4 | 0x18;
-
 /// A trigger AFTER INSERT, UPDATE, DELETE or TRUNCATE for each statement: writes the links of the documents that were changed, with the rights of their owner.
 /// Errors: 39P01 if it runs as a trigger of another kind; those of cft_entities.
 #[pg_extern(sql = false)]
 fn cft_link(call: Call) -> Fallible<()> {
-    let data = call.trigger().ok_or_else(|| error::not_our_trigger("cft_link"))?;
-    // SAFETY: the trigger's relation is open.
-    let (event, documents) = (data.tg_event, unsafe { (*data.tg_relation).rd_id });
-    if event & SHAPE != 0 {
-        return Err(error::not_our_trigger("cft_link"));
-    }
+    let trigger = Trigger::of(&call).filter(|trigger| trigger.is_after() && !trigger.is_for_each_row());
+    let trigger = trigger.ok_or_else(|| error::not_our_trigger("cft_link"))?;
+    let documents = trigger.table();
     let functions = Functions::beside(call.function());
     links::as_owner(&EdgesTable::open(documents)?, || {
         // Documents that are no longer attached have no links.
         let of = Documents::of(functions, Some(documents), true).ok().flatten();
         let Some(of) = of.filter(|of| of.linked.is_some()) else { return };
         match Links::of(&of, functions) {
-            Some(links) => links.changed(std::ptr::from_ref(data).cast_mut()),
+            Some(links) => links.changed(&trigger),
             None => error::warn_no_links(&of.shown),
         }
     });

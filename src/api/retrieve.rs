@@ -92,7 +92,7 @@ fn asked(call: &Call, matched: usize, expand: usize) -> Fallible<Asked> {
         down,
         mode: call.text(7).map(Mode::of).transpose()?,
         documents: call.oid(11),
-        matching: matching(call.arg(matched))?,
+        matching: matching(call.text(matched))?,
         narrow: call.is_true(matched + 1),
         expand: call.text(expand).map(Expand::of).transpose()?,
     })
@@ -180,7 +180,7 @@ fn cft_resolve(call: Call) -> Fallible<()> {
         },
         k: usize::try_from(k).map_err(|_| error::negative("k", k))?,
         documents: call.oid(6),
-        matching: call.arg(7).map_or(Ok(Match::Fuzzy), |value| matching(Some(value)))?,
+        matching: call.text(7).map_or(Ok(Match::Fuzzy), |value| matching(Some(value)))?,
     };
     for meant in resolve::resolve(&asked, mention)? {
         check_for_interrupts!();

@@ -2,9 +2,6 @@
 //!
 //! They do what CREATE TRIGGER and DROP TRIGGER do, by OID (catalog/trigger_ddl.rs), and need the same rights: any caller could run the statements.
 
-#![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
-
-use crate::call::array;
 use crate::call::fmgr::Call;
 use crate::call::work_memory::Room;
 use crate::catalog::registration::Functions;
@@ -24,11 +21,9 @@ const MOST_COLUMNS: usize = pg_sys::MaxHeapAttributeNumber as usize + 1;
 fn cft_set_columns(call: Call) -> Fallible<bool> {
     let (Some(table), Some(function)) = (call.oid(0), call.oid(2)) else { return Ok(false) };
     let other = call.oid(1);
-    let (Some(columns), Some(roles)) = (call.arg(3), call.arg(4)) else {
+    let (Some(columns), Some(roles)) = (call.column_names(3)?, call.texts(4)?) else {
         return register::unset(table, other, function);
     };
-    // SAFETY: SQL declares them name[] and text[]; they live as long as the call.
-    let (columns, roles) = unsafe { (array::column_names(columns)?, array::texts(roles)?) };
     let (mut for_roles, mut room) = (Vec::new(), Room::new());
     for (column, role) in columns.zip(roles).take(MOST_COLUMNS) {
         let Some(column) = column else { continue };

@@ -195,7 +195,7 @@ pub fn compare(
         Ok(None) => return Ok(Err(error::written_all_the_time(&of.table.name()))),
         Err(why) => return Ok(Err(why)),
     };
-    let image = match Image::open(&copy.memory) {
+    let image = match Image::open(copy.memory()) {
         Ok(image) => image,
         Err(why) => return Ok(Err(error::core(&why))),
     };

@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "talks to the executor directly")]
 
 use crate::call::array;
+use crate::call::fmgr;
 use crate::call::fmgr::{Call, text_array, text_datum};
 use crate::call::utf8::from_utf8;
 use crate::error;
@@ -70,12 +71,7 @@ fn cft_words(call: Call) -> Fallible<()> {
             text_datum(lower(word).as_bytes()),
         ];
         rows.add(&mut values, &mut [false; 6]);
-        // SAFETY: made above, copied into the row.
-        unsafe {
-            pg_sys::pfree(values[1].cast_mut_ptr());
-            pg_sys::pfree(values[4].cast_mut_ptr());
-            pg_sys::pfree(values[5].cast_mut_ptr());
-        }
+        fmgr::free([values[1], values[4], values[5]]);
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use crate::image::control::Control;
 use crate::image::grow::{SHORTAGE, Shortage};
 use crate::image::slot::{BuilderMark, Header, SWEEPER};
 use crate::image::{chunks, control, evict, grow, slot};
-use crate::pg::{lock_holders, shm};
+use crate::pg::{backend, lock_holders, shm};
 use cftrag_core::{Image, Memory, chunk_bytes};
 use pgrx::prelude::*;
 use pgrx::{PgTryBuilder, pg_sys};
@@ -46,8 +46,8 @@ pub fn alone(control: &Control, table: pg_sys::Oid, work: impl FnOnce(usize) -> 
     };
     let me = std::process::id();
     let holder = slot.builder.load(SeqCst);
-    // SAFETY: looks a process up in the process array; a dead builder's mark is taken over.
-    let dead = ![0, SWEEPER].contains(&holder) && unsafe { pg_sys::BackendPidGetProc(holder as i32).is_null() };
+    // A dead builder's mark is taken over.
+    let dead = ![0, SWEEPER].contains(&holder) && !backend::is_process(holder as i32);
     if slot.builder.compare_exchange(if dead { holder } else { 0 }, me, SeqCst, SeqCst).is_err() {
         return Err(Refused::Busy);
     }
@@ -149,8 +149,7 @@ const LEAST_A_ROW: f32 = 35.0;
 /// An error if the image of the table cannot fit, whatever made room for it. By the rows that ANALYZE or VACUUM counted, not by the table's size: it
 /// may have other columns, and dead rows.
 pub fn check_room(control: &Control, index: usize, table: &EdgesTable) -> Fallible<()> {
-    // SAFETY: an open relation.
-    let rows = unsafe { (*(*table.rel()).rd_rel).reltuples }.max(0.0);
+    let rows = table.counted().max(0.0);
     if evict::has_room(control, index, (rows * LEAST_A_ROW) as u64) {
         return Ok(());
     }

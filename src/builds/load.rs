@@ -116,12 +116,9 @@ pub fn load(
 /// conflicts, which make writes fail. PostgreSQL exempts scans with other kinds of snapshots, CREATE INDEX's for example. SnapshotSelf sees the
 /// same rows: under the lock, and without an xid of our own, the build's snapshot sees every committed row.
 fn without_predicate_locks(snapshot: pg_sys::Snapshot) -> pg_sys::Snapshot {
-    // SAFETY: backend variables.
-    unsafe {
-        match pg_sys::XactIsoLevel as u32 == pg_sys::XACT_SERIALIZABLE {
-            true => &raw mut pg_sys::SnapshotSelfData,
-            false => snapshot,
-        }
+    match backend::isolation() == pg_sys::XACT_SERIALIZABLE {
+        true => &raw mut pg_sys::SnapshotSelfData,
+        false => snapshot,
     }
 }
 
@@ -151,8 +148,7 @@ pub fn key(table: &EdgesTable, snapshot: pg_sys::Snapshot, functions: Functions)
     }
     let columns = table.require_columns(&registration.names)?;
     crate::catalog::column_rules::check_columns(table, &registration.names)?;
-    // SAFETY: an open relation.
-    let locator = unsafe { compat::locator(table.rel()) };
+    let locator = table.locator();
     let key = Key {
         locator,
         database_xmin: compat::database_xmin(),

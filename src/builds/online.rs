@@ -29,7 +29,7 @@ use crate::pg::backend;
 use crate::pg::background_worker::{between_transactions, transaction};
 use crate::pg::latch::pause;
 use crate::pg::snapshot::SnapshotView;
-use crate::pg::{background_worker, compat, lock_holders};
+use crate::pg::{background_worker, compat, lock_holders, snapshot};
 use cftrag_core::Memory;
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
@@ -129,12 +129,7 @@ fn run(control: &Control, index: usize, job: &Job) -> Fallible<()> {
     slot.progress.phase.store(LOCKING, SeqCst);
     let table = opened(slot, job)?;
     slot.progress.phase.store(SCANNING, SeqCst);
-    // SAFETY: a snapshot of now, registered while it is used (an ERROR's abort forgets it).
-    let snapshot = unsafe { pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot()) };
-    let result = scan_and_apply(control, index, &table, job.functions, snapshot, load, started);
-    // SAFETY: registered above.
-    unsafe { pg_sys::UnregisterSnapshot(snapshot) };
-    result
+    snapshot::with_registered(|now| scan_and_apply(control, index, &table, job.functions, now, load, started))
 }
 
 fn scan_and_apply(
@@ -241,8 +236,7 @@ impl Job {
         if worker_limit::is_wanted(slot) {
             return Err(no_place(self));
         }
-        // SAFETY: looks a process up in the process array.
-        if self.client != 0 && unsafe { pg_sys::BackendPidGetProc(self.client).is_null() } {
+        if self.client != 0 && !backend::is_process(self.client) {
             return Err(error::load_lost(&crate::catalog::name::display_name(self.table), LoadLost::Unwanted));
         }
         if begun.elapsed() > self.patience {

@@ -12,6 +12,7 @@ use crate::image::slot;
 use crate::image::slot::Slot;
 use crate::pg::backend;
 use crate::pg::background_worker::{Handle, launch};
+use crate::pg::compat::plain;
 use crate::pg::{client, compat, latch, lock_holders};
 use pgrx::prelude::*;
 use std::sync::atomic::Ordering::SeqCst;
@@ -40,8 +41,7 @@ fn build(table: pg_sys::Oid, functions: Functions, asker: u32) -> Option<Worker>
 /// or is part of a parallel operation), no process builds it now, the last build did not just fail, and there is a place.
 pub fn request(control: &Control, table: &EdgesTable, functions: Functions, gave_way: bool) {
     let Some((_, slot)) = control.find(table.oid()) else { return };
-    // SAFETY: reads the clock; backend state.
-    let (now, parallel) = unsafe { (pg_sys::GetCurrentTimestamp(), pg_sys::IsInParallelMode()) };
+    let (now, parallel) = (backend::now(), plain::IsInParallelMode());
     let next = slot.retry_at.load(SeqCst);
     if crate::guc::in_place_bytes() > 0
         && (gave_way || parallel || table.bytes() > crate::guc::in_place_bytes())
@@ -57,10 +57,7 @@ pub fn request(control: &Control, table: &EdgesTable, functions: Functions, gave
 /// Waits until a build of the table that is under way, or was just asked for, has ended; at most so long, and not for one that waits for other sessions.
 /// Returns whether there is another image. A transaction that has written does not wait: a build may wait for it.
 pub fn wait_for_image(control: &Control, table: pg_sys::Oid, most: Duration) -> bool {
-    // SAFETY: backend state.
-    let may =
-        unsafe { pg_sys::GetTopTransactionIdIfAny() == pg_sys::InvalidTransactionId && !pg_sys::IsInParallelMode() };
-    let Some((_, slot)) = control.find(table).filter(|_| may) else { return false };
+    let Some((_, slot)) = control.find(table).filter(|_| backend::is_plain_reader()) else { return false };
     let (begun, before) = (Instant::now(), slot.generation.load(SeqCst));
     let mut builds = None;
     let _watch = client::watch();

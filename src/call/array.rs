@@ -189,4 +189,16 @@ impl Call {
         // SAFETY: SQL declares the argument text[]; it lives as long as the call.
         unsafe { distinct_names(array) }.map(Some)
     }
+
+    /// The elements of a name[] argument, with None for NULL. 53200.
+    pub fn column_names(&self, n: usize) -> Fallible<Option<impl Iterator<Item = Option<&[u8]>> + Clone>> {
+        // SAFETY: as above.
+        self.arg(n).map(|array| unsafe { column_names(array) }).transpose()
+    }
+
+    /// The elements of a text[] argument, with None for NULL. 53200.
+    pub fn texts(&self, n: usize) -> Fallible<Option<impl Iterator<Item = Option<&[u8]>> + Clone>> {
+        // SAFETY: as above.
+        self.arg(n).map(|array| unsafe { texts(array) }).transpose()
+    }
 }

@@ -4,6 +4,7 @@
 
 #![expect(unsafe_code, reason = "reads the relation cache")]
 
+use crate::call::trigger::Trigger;
 use crate::catalog::name::qualified_name;
 use crate::pg::{compat, encoding};
 use cftrag_core::Language;
@@ -178,6 +179,12 @@ pub unsafe fn find_column(desc: pg_sys::TupleDesc, name: &[u8]) -> Option<Column
             generated: a.attgenerated as u8 as u32,
         })
     }
+}
+
+/// The column of that name of a trigger's table; None if there is none.
+pub fn of_fired(trigger: &Trigger<'_>, name: &[u8]) -> Option<Column> {
+    // SAFETY: a relation that is open while the trigger runs.
+    unsafe { find_column((*trigger.rel()).rd_att, name) }
 }
 
 /// A column's collation as SQL: its own if that is deterministic, else "C".

@@ -244,12 +244,9 @@ impl Documents {
     /// About how many documents there are, as the planner counts; 0 if that is not known, of a view for example.
     pub fn rows(&self) -> Fallible<i64> {
         let table = EdgesTable::open(self.oid)?;
-        // SAFETY: an open relation.
-        let class = unsafe { &*(*table.rel()).rd_rel };
-        Ok(match class.relkind as u8 {
-            pg_sys::RELKIND_RELATION | pg_sys::RELKIND_PARTITIONED_TABLE if class.reltuples >= 0.0 => {
-                class.reltuples as i64
-            }
+        let counted = table.counted();
+        Ok(match table.kind() {
+            pg_sys::RELKIND_RELATION | pg_sys::RELKIND_PARTITIONED_TABLE if counted >= 0.0 => counted as i64,
             // Never analysed: by its size, as if a document took a kilobyte.
             pg_sys::RELKIND_RELATION => (table.bytes() / 1024) as i64,
             _ => 0,

@@ -53,9 +53,13 @@ pub fn require_readable(table: pg_sys::Oid) {
 
 /// Whether policies say which rows of a table the caller sees.
 pub fn has_policies(table: pg_sys::Oid) -> bool {
+    policies(table) == pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32
+}
+
+/// Whether a table has policies, and whether they bind the caller (utils/rls.h).
+pub fn policies(table: pg_sys::Oid) -> i32 {
     // SAFETY: catalog lookups; a table that is gone has none.
-    let policies = unsafe { pg_sys::check_enable_rls(table, pg_sys::InvalidOid, true) };
-    policies == pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32
+    unsafe { pg_sys::check_enable_rls(table, pg_sys::InvalidOid, true) }
 }
 
 /// Whether the caller may take a SHARE lock on the table: what LOCK TABLE ... IN SHARE MODE asks for.

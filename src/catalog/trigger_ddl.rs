@@ -9,6 +9,7 @@
 
 use crate::catalog::privileges;
 use crate::error::Fallible;
+use crate::pg::backend;
 use crate::pg::error_context::with_error_context;
 use pgrx::{PgList, pg_sys};
 use std::ffi::{CStr, CString, c_void};
@@ -194,8 +195,7 @@ fn delete(triggers: &[pg_sys::Oid]) {
             unsafe { pg_sys::performDeletion(&object, pg_sys::DropBehavior::DROP_RESTRICT, 0) };
         }
     });
-    // SAFETY: in a transaction that has changed catalogs.
-    unsafe { pg_sys::CommandCounterIncrement() };
+    backend::next_command();
 }
 
 /// Takes a lock to the end of the transaction, for a command that will create triggers. Raises what creating one would

@@ -15,6 +15,7 @@ use crate::guc::Temperature;
 use crate::image::chunks;
 use crate::image::control::Control;
 use crate::image::slot::{Header, Slot};
+use crate::pg::compat::plain;
 use crate::pg::snapshot::XidFates;
 use crate::pg::{interrupt, snapshot};
 use cftrag_core::{Image, Settled};
@@ -111,7 +112,6 @@ fn horizon(table: pg_sys::Oid) -> Option<u64> {
 /// transaction itself loaded is settled once it has committed.
 pub fn has_too_many_versions(control: &Control, index: usize, table: pg_sys::Oid) -> bool {
     let many = chunks::read(control, index, |header, image| image.stats().versions > header.rows.max(MOST_VERSIONS));
-    // SAFETY: reads a backend variable.
-    let mine = unsafe { pg_sys::GetTopFullTransactionIdIfAny() }.value;
+    let mine = plain::GetTopFullTransactionIdIfAny().value;
     many == Ok(true) && horizon(table).is_some_and(|horizon| (1..mine).contains(&horizon))
 }

@@ -4,9 +4,13 @@
 
 #![expect(unsafe_code, reason = "background workers, locks, snapshots")]
 
+use crate::pg::compat::plain;
+use crate::pg::error_context::Entries;
 use pgrx::pg_sys;
+use pgrx::pg_sys::panic::{CaughtError, ErrorReportWithLevel};
 use pgrx::prelude::*;
 use std::ffi::CStr;
+use std::panic::AssertUnwindSafe;
 
 /// Runs `f` in a transaction of a background worker.
 pub fn transaction<R>(f: impl FnOnce() -> R) -> R {
@@ -17,6 +21,27 @@ pub fn transaction<R>(f: impl FnOnce() -> R) -> R {
         let result = f();
         pg_sys::CommitTransactionCommand();
         result
+    }
+}
+
+/// Runs `work`, which begins and ends transactions. After an ERROR, `failed` is told of it, and its transaction is ended.
+pub fn attempt<R>(work: impl FnOnce() -> R, failed: impl FnOnce(&ErrorReportWithLevel) -> R) -> R {
+    assert!(!plain::IsTransactionState(), "an ERROR ends no transaction but those of `work`");
+    // The entries of the error context before it, which is not unwound by itself.
+    let entries = Entries::now();
+    match PgTryBuilder::new(AssertUnwindSafe(|| Ok(work()))).catch_others(Err).execute() {
+        Ok(done) => done,
+        Err(
+            CaughtError::PostgresError(report)
+            | CaughtError::ErrorReport(report)
+            | CaughtError::RustPanic { ereport: report, .. },
+        ) => {
+            entries.put_back();
+            let failed = failed(&report);
+            // SAFETY: as after an ERROR in a session's main loop: all that `work` had is gone.
+            unsafe { pg_sys::AbortCurrentTransaction() };
+            failed
+        }
     }
 }
 

@@ -225,7 +225,7 @@ pub fn database_xmin() -> u32 {
 }
 
 /// Functions without pgrx's guard against ERRORs, which costs a hundred instructions: reads of a backend's own state, which raise nothing, and
-/// functions that are called under one guard for several calls.
+/// functions that are called under one guard for several calls. Those that are `safe` read variables of the backend, and raise nothing.
 #[allow(non_snake_case, reason = "the server's names")]
 pub mod plain {
     use pgrx::pg_sys;
@@ -242,12 +242,17 @@ pub mod plain {
         ) -> *mut pg_sys::TupleTableSlot;
         pub fn geterrcode() -> std::ffi::c_int;
         pub fn GetActiveSnapshot() -> pg_sys::Snapshot;
-        pub fn GetCurrentTransactionStartTimestamp() -> pg_sys::TimestampTz;
-        pub fn GetTopFullTransactionIdIfAny() -> pg_sys::FullTransactionId;
-        pub fn GetTopTransactionIdIfAny() -> pg_sys::TransactionId;
-        pub fn GetUserId() -> pg_sys::Oid;
-        pub fn IsInParallelMode() -> bool;
-        pub fn RecoveryInProgress() -> bool;
+        pub safe fn GetCurrentStatementStartTimestamp() -> pg_sys::TimestampTz;
+        pub safe fn GetCurrentTimestamp() -> pg_sys::TimestampTz;
+        pub safe fn GetDatabaseEncoding() -> std::ffi::c_int;
+        pub safe fn InNoForceRLSOperation() -> bool;
+        pub safe fn GetCurrentTransactionStartTimestamp() -> pg_sys::TimestampTz;
+        pub safe fn GetTopFullTransactionIdIfAny() -> pg_sys::FullTransactionId;
+        pub safe fn GetTopTransactionIdIfAny() -> pg_sys::TransactionId;
+        pub safe fn GetUserId() -> pg_sys::Oid;
+        pub safe fn IsInParallelMode() -> bool;
+        pub safe fn IsTransactionState() -> bool;
+        pub safe fn RecoveryInProgress() -> bool;
         pub fn XidInMVCCSnapshot(xid: pg_sys::TransactionId, snapshot: pg_sys::Snapshot) -> bool;
 
         pub fn CopyErrorData() -> *mut pg_sys::ErrorData;
@@ -431,9 +436,9 @@ pub mod unguarded {
 
     #[allow(non_snake_case, reason = "the server's names")]
     unsafe extern "C-unwind" {
-        pub unsafe fn GetCurrentSubTransactionId() -> pg_sys::SubTransactionId;
-        pub unsafe fn GetCurrentTransactionIdIfAny() -> pg_sys::TransactionId;
-        pub unsafe fn TransactionIdIsCurrentTransactionId(xid: pg_sys::TransactionId) -> bool;
+        pub safe fn GetCurrentSubTransactionId() -> pg_sys::SubTransactionId;
+        pub safe fn GetCurrentTransactionIdIfAny() -> pg_sys::TransactionId;
+        pub safe fn TransactionIdIsCurrentTransactionId(xid: pg_sys::TransactionId) -> bool;
         pub unsafe fn LWLockAcquire(lock: *mut pg_sys::LWLock, mode: pg_sys::LWLockMode::Type) -> bool;
         pub unsafe fn LWLockConditionalAcquire(lock: *mut pg_sys::LWLock, mode: pg_sys::LWLockMode::Type) -> bool;
         pub unsafe fn LWLockRelease(lock: *mut pg_sys::LWLock);

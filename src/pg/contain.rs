@@ -7,6 +7,7 @@
 
 #![expect(unsafe_code, reason = "subtransactions")]
 
+use crate::pg::compat::plain;
 use crate::pg::error_context;
 use pgrx::{PgTryBuilder, pg_sys};
 use std::cell::Cell;
@@ -34,8 +35,7 @@ pub fn inside() -> bool {
 
 /// Whether an internal subtransaction can be started now: not during a parallel operation.
 pub fn possible() -> bool {
-    // SAFETY: reads backend state.
-    unsafe { pg_sys::IsTransactionState() && !pg_sys::IsInParallelMode() }
+    plain::IsTransactionState() && !plain::IsInParallelMode()
 }
 
 /// Marks that we are inside for as long as it lives; a panic that unwinds past it ends the mark too.

@@ -26,6 +26,11 @@ pub fn register() {
     unsafe { pg_sys::RegisterResourceReleaseCallback(Some(released), std::ptr::null_mut()) };
 }
 
+fn current() -> pg_sys::ResourceOwner {
+    // SAFETY: reads a backend variable.
+    unsafe { pg_sys::CurrentResourceOwner }
+}
+
 /// Called when a resource owner releases its locks, or gives them to its parent. PostgreSQL makes it the current owner meanwhile.
 unsafe extern "C-unwind" fn released(
     _phase: pg_sys::ResourceReleasePhase::Type,
@@ -33,8 +38,7 @@ unsafe extern "C-unwind" fn released(
     _top_level: bool,
     _arg: *mut std::ffi::c_void,
 ) {
-    // SAFETY: reads a backend variable.
-    let owner = unsafe { pg_sys::CurrentResourceOwner };
+    let owner = current();
     for held in [&READ, &CHANGED] {
         if held.get().is_some_and(|(of, _)| of == owner) {
             held.set(None);
@@ -44,14 +48,18 @@ unsafe extern "C-unwind" fn released(
 
 /// Whether the current resource owner holds AccessShareLock on the table, as of the last [`note_read`].
 pub fn reads(table: pg_sys::Oid) -> bool {
-    // SAFETY: reads a backend variable.
-    READ.get() == Some((unsafe { pg_sys::CurrentResourceOwner }, table))
+    READ.get() == Some((current(), table))
 }
 
 /// Notes that the current resource owner holds AccessShareLock on the table.
 pub fn note_read(table: pg_sys::Oid) {
-    // SAFETY: reads a backend variable.
-    READ.set(Some((unsafe { pg_sys::CurrentResourceOwner }, table)));
+    READ.set(Some((current(), table)));
+}
+
+/// Releases AccessShareLock on a table once: a lock taken beside those that [`note_read`] knows. The entry of an open table stays without it.
+pub fn let_go(table: pg_sys::Oid) {
+    // SAFETY: any OID may be unlocked; a WARNING if no lock is held.
+    unsafe { pg_sys::UnlockRelationOid(table, pg_sys::AccessShareLock as pg_sys::LOCKMODE) };
 }
 
 /// Takes locks that the transaction holds to its end (a subtransaction until it aborts), whichever statement or cursor needs them.

@@ -19,6 +19,7 @@ pub mod lock_holders;
 pub mod lock_owner;
 pub mod lwlock;
 pub mod pages;
+pub mod settings;
 pub mod shm;
 pub mod snapshot;
 pub mod sort;

@@ -9,7 +9,7 @@
 
 #![expect(unsafe_code, reason = "snapshots and the commit log")]
 
-use crate::pg::compat::plain;
+use crate::pg::compat::{plain, unguarded};
 use cftrag_core::{Fate, Fates, Hint, View, Visibility};
 use pgrx::{check_for_interrupts, pg_sys};
 use std::cell::Cell;
@@ -26,8 +26,8 @@ const REMEMBERED: i64 = 1_000_000;
 
 /// The 64-bit form of an xid that is less than 2 billion xids from now.
 pub fn full_xid(xid: u32) -> u64 {
-    // SAFETY: reads a backend variable: 0 in workers that set no clock.
-    let now = unsafe { plain::GetCurrentTransactionStartTimestamp() };
+    // 0 in workers that set no clock.
+    let now = plain::GetCurrentTransactionStartTimestamp();
     let (mut next, read_at) = NEXT.get();
     if now == 0 || !(0..REMEMBERED).contains(&now.wrapping_sub(read_at)) {
         // SAFETY: reads shared state under XidGenLock.
@@ -41,6 +41,28 @@ pub fn full_xid(xid: u32) -> u64 {
 pub fn active() -> pg_sys::Snapshot {
     // SAFETY: reads a backend variable.
     unsafe { plain::GetActiveSnapshot() }
+}
+
+/// Runs `work` under a snapshot that sees what is committed now.
+pub fn under_latest<R>(work: impl FnOnce() -> R) -> R {
+    // SAFETY: pushed and popped; after an ERROR in between the abort pops it.
+    unsafe {
+        pg_sys::PushActiveSnapshot(pg_sys::GetLatestSnapshot());
+        let done = work();
+        pg_sys::PopActiveSnapshot();
+        done
+    }
+}
+
+/// Runs `work` with a snapshot of now, which stays registered meanwhile.
+pub fn with_registered<R>(work: impl FnOnce(pg_sys::Snapshot) -> R) -> R {
+    // SAFETY: registered and unregistered; after an ERROR in between the abort forgets it.
+    unsafe {
+        let snapshot = pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot());
+        let done = work(snapshot);
+        pg_sys::UnregisterSnapshot(snapshot);
+        done
+    }
 }
 
 fn short(xid: u64) -> pg_sys::TransactionId {
@@ -115,8 +137,7 @@ impl SnapshotView {
         for &xid in xids {
             if self.deep && self.own.is_some_and(|own| xid >= own) {
                 check_for_interrupts!();
-                // SAFETY: as in view().
-                if unsafe { pg_sys::TransactionIdIsCurrentTransactionId(short(xid)) } {
+                if unguarded::TransactionIdIsCurrentTransactionId(short(xid)) {
                     self.known.insert(xid, (View::Own, Hint::None));
                     continue;
                 }
@@ -150,8 +171,8 @@ impl Visibility for SnapshotView {
             if self.deep {
                 return self.known.get(&xid).map_or(View::Unknown, |(view, _)| *view);
             }
-            // SAFETY: looks through this backend's own list of xids; no I/O, raises nothing.
-            if unsafe { pg_sys::TransactionIdIsCurrentTransactionId(short(xid)) } {
+            // Looks through this backend's own list of xids; no I/O.
+            if unguarded::TransactionIdIsCurrentTransactionId(short(xid)) {
                 return View::Own;
             }
         }

@@ -1,9 +1,9 @@
 //! Searches of a table of documents and of embeddings of entities, for k rows if there are that many. pgvector's index scans continue where they would
 //! otherwise end (iterative scans, 0.8 and later); if rows are still missing, all distances are compared.
 
-#![expect(unsafe_code, reason = "settings of another extension, the head of a vector")]
+#![expect(unsafe_code, reason = "the bytes of a vector")]
 
-use crate::call::fmgr::beginning;
+use crate::call::fmgr::{beginning, text_bytes};
 use crate::call::work_memory::{Room, copy};
 use crate::catalog::documents::{Distance, DocumentColumn, Documents, Embeddings};
 use crate::catalog::edges_table::EdgesTable;
@@ -12,6 +12,7 @@ use crate::catalog::name::display_identifier;
 use crate::catalog::privileges;
 use crate::error;
 use crate::error::Fallible;
+use crate::pg::{backend, settings};
 use crate::retrieve::found::{Found, Row};
 use crate::retrieve::search;
 use crate::retrieve::search::{By, How, Search};
@@ -163,18 +164,16 @@ impl Wanted {
 
 /// 22000 if an embedding does not have the dimensions of that column; none are wanted if they are not declared.
 pub fn check_against(embedding: pg_sys::Datum, wanted: i32, column: &str) -> Fallible<()> {
-    let given = dimensions(embedding);
+    let (given, _) = vector(embedding);
     let differs = wanted > 0 && wanted != i32::from(given);
     if differs { Err(error::dimensions_differ(given, wanted, column)) } else { Ok(()) }
 }
 
-/// The dimensions of a vector.
-fn dimensions(embedding: pg_sys::Datum) -> i16 {
-    // SAFETY: SQL declares the argument vector, which begins with its dimensions (pgvector's vector.h).
-    unsafe {
-        let value = pg_sys::pg_detoast_datum(embedding.cast_mut_ptr());
-        pgrx::vardata_any(value).cast::<i16>().read_unaligned()
-    }
+/// The dimensions of a vector, and the bytes of its elements (pgvector's vector.h): behind the dimensions are two bytes, then as many elements.
+fn vector<'v>(embedding: pg_sys::Datum) -> (i16, &'v [u8]) {
+    // SAFETY: SQL declares the argument vector, a varlena.
+    let bytes = unsafe { text_bytes(embedding) };
+    (i16::from_ne_bytes([bytes[0], bytes[1]]), &bytes[4..])
 }
 
 /// Whether all elements of a vector are zero, or would be in a column of that type.
@@ -182,13 +181,9 @@ fn is_zero(embedding: pg_sys::Datum, type_name: &str) -> bool {
     /// Half of the smallest halfvec's element, which is rounded to zero.
     const HALF: f32 = 2.980_232_2e-8;
     let least = if type_name.ends_with("halfvec") { HALF } else { 0.0 };
-    let count = usize::try_from(dimensions(embedding)).unwrap_or_default();
-    // SAFETY: as in `dimensions`; behind them are two bytes, then as many elements.
-    unsafe {
-        let value = pg_sys::pg_detoast_datum(embedding.cast_mut_ptr());
-        let first = pgrx::vardata_any(value).cast::<u8>().add(4).cast::<f32>();
-        (0..count).all(|n| first.add(n).read_unaligned().abs() <= least)
-    }
+    let (dimensions, bytes) = vector(embedding);
+    let (elements, _) = bytes.as_chunks();
+    elements.iter().take(dimensions.max(0) as usize).all(|element| f32::from_ne_bytes(*element).abs() <= least)
 }
 
 /// Checks an embedding against the column that is searched. Errors: 22000 (dimensions), 22023 (a zero vector, which has no cosine distance).
@@ -204,19 +199,9 @@ pub fn check_embedding(
 
 /// Runs a search with iterative index scans, which continue until they have enough rows.
 fn going_on<T>(vector: pg_sys::Oid, work: impl FnOnce() -> T) -> T {
-    let is_off = |setting: &&CStr| {
-        // SAFETY: reads a setting, which an older pgvector does not have.
-        unsafe {
-            let current = pg_sys::GetConfigOption(setting.as_ptr(), true, false);
-            !current.is_null() && CStr::from_ptr(current) == c"off"
-        }
-    };
-    // SAFETY: looking up the type's input function loads pgvector, which defines the settings.
-    unsafe {
-        let (mut input, mut parameter) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
-        pg_sys::getTypeInputInfo(vector, &mut input, &mut parameter);
-        pg_sys::fmgr_info(input, &mut pg_sys::FmgrInfo::default());
-    }
+    // An older pgvector does not have these settings.
+    let is_off = |setting: &&CStr| settings::is(setting, c"off");
+    backend::load_library_of(vector);
     let settings: Vec<_> = GOES_ON.into_iter().filter(is_off).map(|setting| (setting, c"relaxed_order")).collect(); // bounded: a few settings
     with_settings(&settings, work)
 }

@@ -10,7 +10,7 @@ use crate::catalog::documents::{DocumentColumn, Documents};
 use crate::catalog::name::display_identifier;
 use crate::error;
 use crate::error::Fallible;
-use crate::pg::compat::plain;
+use crate::pg::backend;
 use crate::pg::invalidation;
 use crate::pg::invalidation::Cached;
 use crate::retrieve::documents::{WITH_SHOWN, Wanted};
@@ -350,9 +350,7 @@ pub fn require(of: &Documents) -> Fallible<()> {
 /// What text search compares of these documents.
 pub fn compared(of: &Documents) -> Fallible<Rc<Compared>> {
     let Some(search) = &of.search else { return Err(error::documents_without_words(&of.shown)) };
-    // SAFETY: reads backend variables.
-    #[expect(unsafe_code, reason = "backend variables")]
-    let (role, row_security) = unsafe { (plain::GetUserId(), pg_sys::row_security) };
+    let (role, row_security) = (backend::user(), backend::row_security());
     COMPARED.with(|all| {
         all.get((of.oid, search.name.clone(), role, row_security), || {
             with_safe_path(|| {

@@ -291,7 +291,7 @@ impl Scan {
                     self.context(state, entity, reach, edges.map(oid))
                 }
                 (Function::Entities, [Some(text), edges, trees, within, Some(overlapping), matching, narrow]) => {
-                    let matching = asked::matching(matching).unwrap_or_report();
+                    let matching = asked::matching(matching.map(|name| text_bytes(name))).unwrap_or_report();
                     let narrow = narrow.is_some_and(|narrow| narrow.value() != 0);
                     let question = Question { text, trees, within, overlapping, once: false, matching, narrow };
                     self.entities(state, question, edges.map(oid))

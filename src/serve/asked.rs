@@ -68,10 +68,9 @@ impl Question {
     }
 }
 
-/// The argument match, a text value; NULL: the setting. 22023 if it is something else.
-pub fn matching(value: Option<pg_sys::Datum>) -> Fallible<Match> {
-    // SAFETY: SQL declares the argument text.
-    let Some(name) = value.map(|value| unsafe { text_bytes(value) }) else { return Ok(guc::MATCH.get()) };
+/// The argument match; NULL: the setting. 22023 if it is something else.
+pub fn matching(name: Option<&[u8]>) -> Fallible<Match> {
+    let Some(name) = name else { return Ok(guc::MATCH.get()) };
     Match::of(name).ok_or_else(|| error::bad_match(name))
 }
 

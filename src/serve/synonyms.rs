@@ -1,8 +1,7 @@
 //! What a text says with other words of the same class in place of its own, by the tables of cft_attach_words: "kidney failure" for "renal failure".
 
-#![expect(unsafe_code, reason = "reads rows of SPI, frees an array")]
-
-use crate::call::fmgr::{text_array_of, text_bytes};
+use crate::call::fmgr;
+use crate::call::fmgr::text_array_of;
 use crate::call::work_memory;
 use crate::call::work_memory::Room;
 use crate::catalog::column_sql::text_of;
@@ -89,24 +88,19 @@ pub fn replace(
         keys.retain(|key| str::from_utf8(key).is_ok());
         let keys = text_array_of(keys.iter().copied().map(Some));
         let mut mates: HashMap<Vec<u8>, BTreeSet<Vec<u8>>> = HashMap::new(); // bounded: `room` has each
-        let mut done = Ok(());
-        execute(&statement, [pg_sys::TEXTARRAYOID], [keys], None, |rows| {
-            done = (0..rows.numvals as usize).try_for_each(|n| {
+        let done = execute(&statement, &[(pg_sys::TEXTARRAYOID, Some(keys))], |rows| {
+            rows.rows().try_for_each(|row| {
                 work.step();
-                // SAFETY: `numvals` rows of two texts, of which neither is NULL.
-                let [word, mate] = [1, 2].map(|column| unsafe {
-                    text_bytes(pg_sys::SPI_getbinval(*rows.vals.add(n), rows.tupdesc, column, &mut false))
-                });
+                let (Some(word), Some(mate)) = (row.text(1), row.text(2)) else { return Ok(()) };
                 // A class has single words.
                 let normal = cftrag_core::normal_words(text.language(), mate).filter(|words| !words.contains(&b' '));
                 let Some(normal) = normal else { return Ok(()) };
                 room.take(word.len() + normal.len() + EACH)?;
                 mates.entry(word.to_vec()).or_default().insert(normal); // bounded: `room` has it
                 Ok(())
-            });
+            })
         });
-        // SAFETY: made above, and no longer used.
-        unsafe { pg_sys::pfree(keys.cast_mut_ptr()) };
+        fmgr::free([keys]);
         done?;
         for (n, (_, normal)) in words().enumerate() {
             let of = [written[n].as_bytes(), normal].map(|key| mates.get(key).into_iter().flatten());
