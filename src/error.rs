@@ -312,7 +312,8 @@ pub fn document_column_twice(column: &str) -> ErrorReport {
         .set_hint("The embedding must be a column of its own, and so must the entity and the document of a mapping.")
 }
 
-/// Documents whose column of entities holds several. `id` and `unnested`: the documents' id and those entities, as SQL; then the columns to attach.
+/// Documents whose column of entities holds several. `id` and `unnested`: the documents' id and those entities, as SQL;
+/// then the columns to attach.
 pub fn documents_of_several(
     column: &str,
     table: &str,
@@ -654,8 +655,8 @@ fn quoted(value: &[u8]) -> String {
     String::from_utf8_lossy(&value[..value.len().min(QUOTED)]).into_owned() + more
 }
 
-/// A constant or parameter that reads as an array is given where one name is expected. `many` is the argument of the function's form for many
-/// names, if it has one.
+/// A constant or parameter that reads as an array is given where one name is expected. `many` is the argument of the
+/// function's form for many names, if it has one.
 pub fn array_as_name(name: &[u8], table: &str, many: Option<&str>) -> ErrorReport {
     let hint = match many {
         Some(many) => format!("For several names give an array of type text[]: $1::text[], or {many} => $1."),

@@ -1,7 +1,7 @@
 //! Settings (prefix `cftrag.`, reserved). Each is read where it is used; none is cached.
 //!
-//! All of them can be defined when a session loads the library: none is PGC_POSTMASTER, because defining such a setting outside
-//! shared_preload_libraries kills the session.
+//! All of them can be defined when a session loads the library: none is PGC_POSTMASTER, because defining such a setting
+//! outside shared_preload_libraries kills the session.
 
 #![expect(unsafe_code, reason = "reserving the prefix calls into PostgreSQL")]
 
@@ -26,7 +26,8 @@ pub static BUILD_ON_START: GucSetting<bool> = GucSetting::<bool>::new(true);
 /// `cftrag.wait_for_image`: whether a call whose definition reads the whole table waits for a build.
 pub static WAIT_FOR_IMAGE: GucSetting<bool> = GucSetting::<bool>::new(true);
 
-/// `cftrag.verify_interval` in minutes: how often a background worker verifies each image (api/verify_worker.rs); 0: never.
+/// `cftrag.verify_interval` in minutes: how often a background worker verifies each image (api/verify_worker.rs); 0:
+/// never.
 static VERIFY_INTERVAL: GucSetting<i32> = GucSetting::<i32>::new(0);
 
 /// `cftrag.temperature`: what is done with the counts of lookups.
@@ -116,7 +117,8 @@ pub enum Match {
     /// Also in another number, with or without accents, blanks and hyphens, in British or American spelling.
     #[name = c"inflected"]
     Inflected,
-    /// Also with its words in another order, by an abbreviation that the text defines, with an error of typing, joined with others, or by a part of it.
+    /// Also with its words in another order, by an abbreviation that the text defines, with an error of typing, joined
+    /// with others, or by a part of it.
     #[name = c"fuzzy"]
     Fuzzy,
 }

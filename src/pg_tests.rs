@@ -1,5 +1,5 @@
-//! Tests that run inside a server, of what SQL can hardly reach: containing errors, snapshots made by hand, registrations under an old snapshot,
-//! hooks of settings, invalidations, counting memory. `make pgrx-test`.
+//! Tests that run inside a server, of what SQL can hardly reach: containing errors, snapshots made by hand,
+//! registrations under an old snapshot, hooks of settings, invalidations, counting memory. `make pgrx-test`.
 //!
 //! Each is a function of the extension in schema `tests`, called in its own transaction, which is rolled back.
 

@@ -1,4 +1,5 @@
-//! cft_allowed: whether some roles may see an entity, by grants on it and on what is above it; cft_granted: the entities with grants for them.
+//! cft_allowed: whether some roles may see an entity, by grants on it and on what is above it; cft_granted: the
+//! entities with grants for them.
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
@@ -31,11 +32,13 @@ struct Site {
     rights: Rights,
 }
 
-/// `cft_allowed(entity, grants regclass, law text, roles text[], trees text[]) -> boolean`: whether these roles may see an entity, by the rows of a table
-/// of grants (cft_attach_grants) about it and about what is above it in any tree, or in one of `trees`. Entities are text, integer, bigint or uuid. Law: 'union',
-/// 'intersection' or 'nearest' (retrieve/grants.rs).
+/// `cft_allowed(entity, grants regclass, law text, roles text[], trees text[]) -> boolean`: whether these roles may see
+/// an entity, by the rows of a table of grants (cft_attach_grants) about it and about what is above it in any tree, or
+/// in one of `trees`. Entities are text, integer, bigint or uuid. Law: 'union', 'intersection' or 'nearest'
+/// (retrieve/grants.rs).
 ///
-/// NULL entity: NULL; NULL roles: none. Errors: 22004 (grants, law), 22023 (law), 42P01 (no grants attached); those of cft_context; of a SELECT of the grants; 53400.
+/// NULL entity: NULL; NULL roles: none. Errors: 22004 (grants, law), 22023 (law), 42P01 (no grants attached); those of
+/// cft_context; of a SELECT of the grants; 53400.
 #[pg_extern(sql = false)]
 fn cft_allowed(call: Call) -> Fallible<Option<bool>> {
     // SAFETY: the call's arguments and place.
@@ -56,7 +59,8 @@ fn cft_allowed(call: Call) -> Fallible<Option<bool>> {
     }
 }
 
-/// `cft_granted(grants regclass, roles text[]) -> text[]`: the entities whose entries allow these roles. NULL roles: none. Errors: those of cft_allowed.
+/// `cft_granted(grants regclass, roles text[]) -> text[]`: the entities whose entries allow these roles. NULL roles:
+/// none. Errors: those of cft_allowed.
 #[pg_extern(sql = false)]
 fn cft_granted(call: Call) -> Fallible<Internal> {
     let table = call.oid(0).ok_or_else(|| error::null_arguments("grants"))?;

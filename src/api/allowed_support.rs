@@ -1,5 +1,6 @@
-//! What cft_allowed tells the planner (SUPPORT in sql/install/grants.sql). By the law of union it is true at and below the entities with a grant, by that
-//! of the nearest at some of these, so estimates and an index are those of `cft_under(entity, cft_granted(grants, roles), cft_edges_of(grants), trees)`.
+//! What cft_allowed tells the planner (SUPPORT in sql/install/grants.sql). By the law of union it is true at and below
+//! the entities with a grant, by that of the nearest at some of these, so estimates and an index are those of
+//! `cft_under(entity, cft_granted(grants, roles), cft_edges_of(grants), trees)`.
 
 #![expect(unsafe_code, reason = "the planner's interface")]
 
@@ -23,7 +24,8 @@ fn cft_allowed_support(fcinfo: pg_sys::FunctionCallInfo) -> Internal {
 /// # Safety
 /// A call's arguments, which the planner asks about.
 unsafe fn law(args: *mut pg_sys::List) -> Option<Law> {
-    // SAFETY: the caller's promise; a node begins with its tag. A superuser can give this support function to any function.
+    // SAFETY: the caller's promise; a node begins with its tag. A superuser can give this support function to any
+    // function.
     unsafe {
         let law = PgList::<pg_sys::Node>::from_pg(args).get_ptr(2)?;
         let is_known = (*law).type_ == pg_sys::NodeTag::T_Const && pg_sys::exprType(law) == pg_sys::TEXTOID;

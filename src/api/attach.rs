@@ -1,6 +1,5 @@
-//! cft_attach, cft_attach_aliases, cft_attach_labels and cft_detach_edges: create the triggers that register a user's table, or drop them.
-
-#![expect(unsafe_code, reason = "talks to the catalogs directly")]
+//! cft_attach, cft_attach_aliases, cft_attach_labels and cft_detach_edges: create the triggers that register a user's
+//! table, or drop them.
 
 use crate::call::fmgr::{Call, name};
 use crate::capture::{dropped, linked};
@@ -16,20 +15,22 @@ use crate::catalog::trigger_ddl::{Fires, Trigger};
 use crate::catalog::{privileges, registered, registration, registration_cache, trigger_ddl, trust};
 use crate::error;
 use crate::error::Fallible;
-use crate::pg::encoding;
 use crate::pg::shm;
+use crate::pg::{encoding, lock_owner};
 use cftrag_core::Language;
 use pgrx::prelude::*;
 use std::ffi::CString;
 use std::sync::atomic::Ordering::Relaxed;
 
-/// `cft_attach(edges regclass, parent name, child name, tree name, label name, sort name, ids boolean, language text, names text[], keep boolean) -> void`
+/// `cft_attach(edges regclass, parent name, child name, tree name, label name, sort name, ids boolean, language text,
+/// names text[], keep boolean) -> void`
 ///
-/// Creates the triggers that keep an image of `edges` fresh. Idempotent; with other columns or another language it replaces the registration. `keep`: the
-/// image never makes room for others; 42501 without EXECUTE on cftrag_internal.cft_keep().
-/// Errors: 42P01 no such table, 42809 not a plain table, 42703 no such column, 42701 a column twice, 42804 type, 0A000 collation or
-/// virtual column, 42501 not the owner, 22023 an unknown language or other names without a label, 54011 too many of
-/// them. A NOTICE says that integer ids are not found in texts, or that a table of names keeps another language.
+/// Creates the triggers that keep an image of `edges` fresh. Idempotent; with other columns or another language it
+/// replaces the registration. `keep`: the image never makes room for others; 42501 without EXECUTE on
+/// cftrag_internal.cft_keep(). Errors: 42P01 no such table, 42809 not a plain table, 42703 no such column, 42701 a
+/// column twice, 42804 type, 0A000 collation or virtual column, 42501 not the owner, 22023 an unknown language or other
+/// names without a label, 54011 too many of them. A NOTICE says that integer ids are not found in texts, or that a
+/// table of names keeps another language.
 #[pg_extern(sql = false)]
 fn cft_attach(call: Call) -> Fallible<()> {
     let functions = Functions::beside(call.function());
@@ -138,9 +139,10 @@ fn notice_if_other(table: pg_sys::Oid, language: Language, functions: Functions)
 
 /// `cft_attach_aliases(aliases regclass, alias name, entity name, edges regclass, language text) -> void`
 ///
-/// Registers `aliases` as other names of entities of `edges` (if NULL, of the only attached table), and keeps an image of it.
-/// Idempotent; replaces its earlier registration for `edges`. Errors: those of cft_attach, for `aliases`; 55000 (it is attached as something else);
-/// 42P01 (edges is not attached), 22023 (it is the same table, or an unknown language); 42501 without TRIGGER on `edges`, because it changes what every user finds in a text.
+/// Registers `aliases` as other names of entities of `edges` (if NULL, of the only attached table), and keeps an image
+/// of it. Idempotent; replaces its earlier registration for `edges`. Errors: those of cft_attach, for `aliases`; 55000
+/// (it is attached as something else); 42P01 (edges is not attached), 22023 (it is the same table, or an unknown
+/// language); 42501 without TRIGGER on `edges`, because it changes what every user finds in a text.
 #[pg_extern(sql = false)]
 fn cft_attach_aliases(call: Call) -> Fallible<()> {
     let table = open_owned(call.oid(0).ok_or_else(|| error::null_argument("aliases"))?)?;
@@ -149,10 +151,12 @@ fn cft_attach_aliases(call: Call) -> Fallible<()> {
     attach_names(&call, table, [("aliases", alias), ("entities", entity)], (Vec::new(), None), false)
 }
 
-/// `cft_attach_labels(labels regclass, entity name, label name, edges regclass, language text, names text[], preferred name) -> void`
+/// `cft_attach_labels(labels regclass, entity name, label name, edges regclass, language text, names text[], preferred
+/// name) -> void`
 ///
-/// Registers `labels` as what people call the entities of `edges`, in place of a column of labels in `edges` itself. Idempotent. Errors: those of
-/// cft_attach_aliases; 55000 also if `edges` has a column of labels, or another table of labels; 54011, 42804 as for cft_attach.
+/// Registers `labels` as what people call the entities of `edges`, in place of a column of labels in `edges` itself.
+/// Idempotent. Errors: those of cft_attach_aliases; 55000 also if `edges` has a column of labels, or another table of
+/// labels; 54011, 42804 as for cft_attach.
 #[pg_extern(sql = false)]
 fn cft_attach_labels(call: Call) -> Fallible<()> {
     let table = open_owned(call.oid(0).ok_or_else(|| error::null_argument("labels"))?)?;
@@ -171,7 +175,8 @@ fn other_names(call: &Call, n: usize) -> Fallible<Vec<String>> {
     Ok(names.into_iter().map(encoding::decode).collect()) // bounded: MOST_NAMES
 }
 
-/// Registers a table of names, given its columns of names and of entities, what each holds, and its other names and the column of preferred ones.
+/// Registers a table of names, given its columns of names and of entities, what each holds, and its other names and the
+/// column of preferred ones.
 fn attach_names(
     call: &Call,
     table: EdgesTable,
@@ -276,8 +281,9 @@ fn cft_label_of(_call: Call) -> Fallible<()> {
     Err(error::not_our_trigger("cft_label_of"))
 }
 
-/// `cft_detach_edges(relation regclass) -> boolean`: drops the triggers of edges, aliases or labels, and those on tables of others which say that they
-/// belong to this one and do not count; returns whether there were any. STRICT. Errors: 42P01 no such table, 42501 not the owner.
+/// `cft_detach_edges(relation regclass) -> boolean`: drops the triggers of edges, aliases or labels, and those on
+/// tables of others which say that they belong to this one and do not count; returns whether there were any. STRICT.
+/// Errors: 42P01 no such table, 42501 not the owner.
 #[pg_extern(sql = false)]
 fn cft_detach_edges(call: Call) -> Fallible<bool> {
     let Some(oid) = call.oid(0) else { return Ok(false) };
@@ -292,14 +298,15 @@ fn cft_detach_edges(call: Call) -> Fallible<bool> {
     Ok(trigger_ddl::drop_from(oid, &strangers)? | had)
 }
 
-/// Drops the triggers of a registration, whatever their names: a user may have renamed them. Returns whether there were any.
+/// Drops the triggers of a registration, whatever their names: a user may have renamed them. Returns whether there were
+/// any.
 fn drop_triggers(table: pg_sys::Oid, functions: Functions) -> Fallible<bool> {
     linked::want_beside(table, functions);
     trigger_ddl::drop(table, || registration::triggers(table, functions))
 }
 
-/// Opens a table that the caller owns, with a lock that [`locked`] releases. 42P01, 42501: checked before we wait for its lock, and again after, as the owner
-/// may have changed.
+/// Opens a table that the caller owns, with a lock that [`locked`] releases. 42P01, 42501: checked before we wait for
+/// its lock, and again after, as the owner may have changed.
 fn open_owned(table: pg_sys::Oid) -> Fallible<EdgesTable> {
     privileges::require_owner(table)?;
     let opened = EdgesTable::open_and_unlock_later(table)?;
@@ -307,13 +314,13 @@ fn open_owned(table: pg_sys::Oid) -> Fallible<EdgesTable> {
     Ok(opened)
 }
 
-/// Locks a table to create triggers, or to drop some first, and opens it again. The lock is the first that we hold: whoever holds a weaker one while it waits
-/// for a stronger one can end in a deadlock. 42P01, 42501.
+/// Locks a table to create triggers, or to drop some first, and opens it again. The lock is the first that we hold:
+/// whoever holds a weaker one while it waits for a stronger one can end in a deadlock. 42P01, 42501.
 fn locked(table: EdgesTable, drops: bool) -> Fallible<EdgesTable> {
     let oid = table.oid();
     drop(table);
-    // SAFETY: the lock that open_owned took.
-    unsafe { pg_sys::UnlockRelationOid(oid, pg_sys::AccessShareLock as pg_sys::LOCKMODE) };
+    // The lock that open_owned took.
+    lock_owner::let_go(oid);
     trigger_ddl::lock(oid, if drops { pg_sys::AccessExclusiveLock } else { pg_sys::ShareRowExclusiveLock })?;
     open_owned(oid)
 }

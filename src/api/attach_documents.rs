@@ -1,6 +1,5 @@
-//! cft_attach_documents, cft_attach_embeddings, cft_attach_words and cft_attach_phrases: which tables and columns hold what belongs to entities.
-
-#![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
+//! cft_attach_documents, cft_attach_embeddings, cft_attach_words and cft_attach_phrases: which tables and columns hold
+//! what belongs to entities.
 
 use crate::call::fmgr::{Call, name};
 use crate::catalog::attached_table::{AttachedTable, default_edges_table};
@@ -20,13 +19,15 @@ use pgrx::prelude::*;
 /// Columns that are named of which one, at least, is not there: more than a table can have.
 const MOST_COLUMNS: usize = pg_sys::MaxHeapAttributeNumber as usize + 1;
 
-/// `cft_attach_documents(documents regclass, id name, body name, embedding name, entity name, tokens name, mapping regclass, mapping_entity name,
-/// mapping_document name, metadata name, search name, columns text[], sort name, show text[], link boolean, match text, edges regclass, tree name) -> void`
+/// `cft_attach_documents(documents regclass, id name, body name, embedding name, entity name, tokens name, mapping
+/// regclass, mapping_entity name, mapping_document name, metadata name, search name, columns text[], sort name, show
+/// text[], link boolean, match text, edges regclass, tree name) -> void`
 ///
-/// Registers the columns of a table of documents, and those of its mapping to entities. Idempotent; replaces what was registered before. Errors: 22004
-/// (no table or column), 22023 (an entity and a mapping, or a mapping and links), 42701 (a column twice), 42P01 (no such table), 42501 (not the owner), 42P16 (a temporary
-/// mapping), 42809 (no table), 42703 (no such column), 42804 (a column's type), 42883 (documents and mapping cannot be compared). A NOTICE says that no
-/// index serves searches of many documents.
+/// Registers the columns of a table of documents, and those of its mapping to entities. Idempotent; replaces what was
+/// registered before. Errors: 22004 (no table or column), 22023 (an entity and a mapping, or a mapping and links),
+/// 42701 (a column twice), 42P01 (no such table), 42501 (not the owner), 42P16 (a temporary mapping), 42809 (no table),
+/// 42703 (no such column), 42804 (a column's type), 42883 (documents and mapping cannot be compared). A NOTICE says
+/// that no index serves searches of many documents.
 #[pg_extern(sql = false)]
 fn cft_attach_documents(call: Call) -> Fallible<()> {
     let functions = Functions::beside(call.function());
@@ -56,7 +57,7 @@ fn cft_attach_documents(call: Call) -> Fallible<()> {
 
 /// How the arguments link, match, edges and tree say that documents are linked.
 fn links(call: &Call, functions: Functions) -> Fallible<NewLinks> {
-    let matching = call.arg(15).map_or(Ok(Match::Inflected), |value| matching(Some(value)))?;
+    let matching = call.text(15).map_or(Ok(Match::Inflected), |value| matching(Some(value)))?;
     let edges = meant_edges(call.oid(16), functions)?;
     AttachedTable::of(call.function(), Some(edges))?;
     Ok(NewLinks { edges, matching, tree: name(call, 17) })
@@ -67,8 +68,8 @@ fn meant_edges(named: Option<pg_sys::Oid>, functions: Functions) -> Fallible<pg_
     named.map_or_else(|| default_edges_table(functions), Ok)
 }
 
-/// `cft_detach_documents(documents regclass) -> void`: drops what cft_attach_documents registered; mappings of other owners stay. STRICT. Errors: 42P01
-/// (not attached, or no such table), 42501 (not the owner).
+/// `cft_detach_documents(documents regclass) -> void`: drops what cft_attach_documents registered; mappings of other
+/// owners stay. STRICT. Errors: 42P01 (not attached, or no such table), 42501 (not the owner).
 #[pg_extern(sql = false)]
 fn cft_detach_documents(call: Call) -> Fallible<()> {
     let Some(table) = call.oid(0) else { return Ok(()) };
@@ -77,9 +78,10 @@ fn cft_detach_documents(call: Call) -> Fallible<()> {
 
 /// `cft_attach_embeddings(embeddings regclass, entity name, embedding name, edges regclass) -> void`
 ///
-/// Registers the columns of a table of embeddings of the entities of `edges` (if NULL, of the only attached table). Replaces what was registered for them
-/// before. Errors: 22004, 42701 (a column twice), 55000 (another table is attached); those of cft_attach_documents for a table, and of cft_context for
-/// `edges`; 42501 if the owner may not speak for `edges`.
+/// Registers the columns of a table of embeddings of the entities of `edges` (if NULL, of the only attached table).
+/// Replaces what was registered for them before. Errors: 22004, 42701 (a column twice), 55000 (another table is
+/// attached); those of cft_attach_documents for a table, and of cft_context for `edges`; 42501 if the owner may not
+/// speak for `edges`.
 #[pg_extern(sql = false)]
 fn cft_attach_embeddings(call: Call) -> Fallible<()> {
     attach_two(call, "embeddings, entity and embedding", attach::embeddings)
@@ -87,19 +89,21 @@ fn cft_attach_embeddings(call: Call) -> Fallible<()> {
 
 /// `cft_attach_words(words regclass, word name, class name, edges regclass) -> void`
 ///
-/// Registers the columns of a table of words that may stand for each other in the names of `edges` (if NULL, of the only attached table): those of one
-/// class. Idempotent; replaces what was registered for them before. A NOTICE says that texts have none of some words. Errors: 22004, 42701; those of
-/// cft_attach_embeddings for the tables.
+/// Registers the columns of a table of words that may stand for each other in the names of `edges` (if NULL, of the
+/// only attached table): those of one class. Idempotent; replaces what was registered for them before. A NOTICE says
+/// that texts have none of some words. Errors: 22004, 42701; those of cft_attach_embeddings for the tables.
 #[pg_extern(sql = false)]
 fn cft_attach_words(call: Call) -> Fallible<()> {
     attach_two(call, "words, word and class", attach::word_classes)
 }
 
-/// `cft_attach_phrases(phrases regclass, tree name, up name, down name, edges regclass, up_several name, down_several name, more name) -> void`
+/// `cft_attach_phrases(phrases regclass, tree name, up name, down name, edges regclass, up_several name, down_several
+/// name, more name) -> void`
 ///
-/// Registers the columns of a table of formats, in which prompts write what is above and below the entities of `edges` (if NULL, of the only attached table);
-/// without a column of trees each row is for all. Idempotent; replaces what was registered for them before. Errors: 22004, 55000 (another table is attached),
-/// 22023 (a row has what is no format); those of cft_attach_embeddings for the tables.
+/// Registers the columns of a table of formats, in which prompts write what is above and below the entities of `edges`
+/// (if NULL, of the only attached table); without a column of trees each row is for all. Idempotent; replaces what was
+/// registered for them before. Errors: 22004, 55000 (another table is attached), 22023 (a row has what is no format);
+/// those of cft_attach_embeddings for the tables.
 #[pg_extern(sql = false)]
 fn cft_attach_phrases(call: Call) -> Fallible<()> {
     attach_beside(call, 4, |call, edges, functions| {
@@ -116,9 +120,9 @@ fn cft_attach_phrases(call: Call) -> Fallible<()> {
 
 /// `cft_attach_grants(grants regclass, entity name, role name, allow name, edges regclass) -> void`
 ///
-/// Registers the columns of a table which says which roles may see what is at or below the entities of `edges` (if NULL, of the only attached table); without
-/// `allow` each row is a grant. Idempotent; replaces what was registered before. Errors: 22004, 42804 (`allow` is not boolean); those of
-/// cft_attach_embeddings for the tables.
+/// Registers the columns of a table which says which roles may see what is at or below the entities of `edges` (if
+/// NULL, of the only attached table); without `allow` each row is a grant. Idempotent; replaces what was registered
+/// before. Errors: 22004, 42804 (`allow` is not boolean); those of cft_attach_embeddings for the tables.
 #[pg_extern(sql = false)]
 fn cft_attach_grants(call: Call) -> Fallible<()> {
     attach_beside(call, 4, |call, edges, functions| {
@@ -163,8 +167,5 @@ fn attach_beside(
 
 /// A text as a name: cut where PostgreSQL cuts it.
 fn cut(text: &[u8]) -> String {
-    let most = pg_sys::NAMEDATALEN as i32 - 1;
-    // SAFETY: reads that many bytes, and no more.
-    let length = unsafe { pg_sys::pg_mbcliplen(text.as_ptr().cast(), text.len() as i32, most) };
-    encoding::decode(&text[..length as usize])
+    encoding::decode(&text[..encoding::clipped(text, pg_sys::NAMEDATALEN as usize - 1)])
 }

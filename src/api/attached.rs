@@ -1,4 +1,5 @@
-//! cft_attached: the table that a call means by its argument `edges`, and its columns; for SQL that walks the table itself.
+//! cft_attached: the table that a call means by its argument `edges`, and its columns; for SQL that walks the table
+//! itself.
 
 use crate::call::fmgr::{Call, name_datum, text_array_of, text_value};
 use crate::catalog::attached_table::AttachedTable;
@@ -8,9 +9,10 @@ use crate::serve::labels::Labels;
 use pgrx::Internal;
 use pgrx::prelude::*;
 
-/// `cft_attached(edges regclass) -> table(edges regclass, parent name, child name, tree name, labels regclass, labelled name, label name, by_name
-/// boolean)`: one row. labels, labelled, label: the table that holds the labels, and its columns of entities and of labels. by_name: whether texts
-/// name entities by their own names. Errors: those of cft_context.
+/// `cft_attached(edges regclass) -> table(edges regclass, parent name, child name, tree name, labels regclass, labelled
+/// name, label name, by_name boolean)`: one row. labels, labelled, label: the table that holds the labels, and its
+/// columns of entities and of labels. by_name: whether texts name entities by their own names. Errors: those of
+/// cft_context.
 #[pg_extern(sql = false)]
 fn cft_attached(call: Call) -> Fallible<()> {
     let rows = call.rows();
@@ -41,8 +43,8 @@ fn cft_attached(call: Call) -> Fallible<()> {
     Ok(())
 }
 
-/// `cft_called(entities text[], edges regclass) -> text[]`: the entities' labels, or the name of an entity that has none. NULL for NULL;
-/// each name once, in the order of first occurrence. Errors: those of cft_context.
+/// `cft_called(entities text[], edges regclass) -> text[]`: the entities' labels, or the name of an entity that has
+/// none. NULL for NULL; each name once, in the order of first occurrence. Errors: those of cft_context.
 #[pg_extern(sql = false)]
 fn cft_called(call: Call) -> Fallible<Internal> {
     let Some(names) = call.names(0)? else { return Ok(Internal::from(None)) };
@@ -51,7 +53,8 @@ fn cft_called(call: Call) -> Fallible<Internal> {
     Ok(Internal::from(Some(text_array_of(called))))
 }
 
-/// `cft_label(entity text, edges regclass) -> text`: the entity's label; NULL if it has none, or is NULL. Errors: those of cft_context.
+/// `cft_label(entity text, edges regclass) -> text`: the entity's label; NULL if it has none, or is NULL. Errors: those
+/// of cft_context.
 #[pg_extern(sql = false)]
 fn cft_label(call: Call) -> Fallible<Internal> {
     let Some(name) = call.text(0) else { return Ok(Internal::from(None)) };

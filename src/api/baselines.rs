@@ -1,5 +1,5 @@
-//! cft_found_by_search and cft_sentences_of_neighbors: the parts of the papers' baselines (retrieve/baselines.rs), to measure and to check them by
-//! themselves. They are modes of cft_retrieve.
+//! cft_found_by_search and cft_sentences_of_neighbors: the parts of the papers' baselines (retrieve/baselines.rs), to
+//! measure and to check them by themselves. They are modes of cft_retrieve.
 
 use crate::call::fmgr::{Call, text_datum, text_value};
 use crate::catalog::attached_table::AttachedTable;
@@ -7,7 +7,8 @@ use crate::error::Fallible;
 use crate::retrieve::baselines;
 use pgrx::prelude::*;
 
-/// `cft_found_by_search(entities text[], edges regclass) -> setof text`: which entities T-RAG finds. Errors: those of cft_context.
+/// `cft_found_by_search(entities text[], edges regclass) -> setof text`: which entities T-RAG finds. Errors: those of
+/// cft_context.
 #[pg_extern(sql = false)]
 fn cft_found_by_search(call: Call) -> Fallible<()> {
     let rows = call.rows();
@@ -18,8 +19,8 @@ fn cft_found_by_search(call: Call) -> Fallible<()> {
     Ok(())
 }
 
-/// `cft_sentences_of_neighbors(entities text[], hops int, edges regclass, trees text[]) -> table(entity text, text text)`: a sentence for each entity that
-/// has neighbours. Errors: those of cft_context.
+/// `cft_sentences_of_neighbors(entities text[], hops int, edges regclass, trees text[]) -> table(entity text, text
+/// text)`: a sentence for each entity that has neighbours. Errors: those of cft_context.
 #[pg_extern(sql = false)]
 fn cft_sentences_of_neighbors(call: Call) -> Fallible<()> {
     let rows = call.rows();

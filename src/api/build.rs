@@ -13,16 +13,18 @@ use crate::catalog::registration::Functions;
 use crate::error;
 use crate::error::Fallible;
 use crate::image::control::Control;
+use crate::pg::compat::plain;
 use crate::pg::contain::Quiet;
 use crate::pg::{latch, shm};
 use pgrx::prelude::*;
 use std::sync::atomic::Ordering::SeqCst;
 
-/// `cft_build(edges regclass) -> void`: builds the image now and waits for it: first for another session's build, and for transactions
-/// that write to the table. No other session waits for the build, except that writers do if no background worker is available, or if this
-/// transaction already has a lock on the table. Errors: 42P01, 42501 (not the owner), 25001 (this transaction has written), 55000 (no shared memory,
-/// triggers not sound, not finished), 55006 (another session builds, and may wait for this one), 55P03 (lock_timeout, or it gave way to a session
-/// that waits for a lock), 53200 (memory), 42809, 42703.
+/// `cft_build(edges regclass) -> void`: builds the image now and waits for it: first for another session's build, and
+/// for transactions that write to the table. No other session waits for the build, except that writers do if no
+/// background worker is available, or if this transaction already has a lock on the table. Errors: 42P01, 42501 (not
+/// the owner), 25001 (this transaction has written), 55000 (no shared memory, triggers not sound, not finished), 55006
+/// (another session builds, and may wait for this one), 55P03 (lock_timeout, or it gave way to a session that waits for
+/// a lock), 53200 (memory), 42809, 42703.
 #[pg_extern(sql = false)]
 fn cft_build(call: Call) -> Fallible<()> {
     let oid = call.oid(0).ok_or_else(|| error::null_argument("edges"))?;
@@ -35,12 +37,10 @@ fn cft_build(call: Call) -> Fallible<()> {
     if crate::catalog::registration::now(oid, functions).is_none() {
         return Err(error::not_attached(&crate::catalog::name::display_name(oid), attach_hint(&table)));
     }
-    // SAFETY: reads backend state.
-    if unsafe { pg_sys::GetTopTransactionIdIfAny() } != pg_sys::InvalidTransactionId {
+    if plain::GetTopTransactionIdIfAny() != pg_sys::InvalidTransactionId {
         return Err(error::build_after_write());
     }
-    // SAFETY: reads backend state.
-    if unsafe { pg_sys::RecoveryInProgress() } {
+    if plain::RecoveryInProgress() {
         return Err(error::build_refused(&table.name(), "the server is in recovery"));
     }
     let control = crate::image::control::attach().ok_or_else(error::no_shared_memory)?;
@@ -55,8 +55,8 @@ fn cft_build(call: Call) -> Fallible<()> {
     }
 }
 
-/// Waits until the running build has ended. The caller then builds again, because that build may have begun before a change committed that this
-/// session has seen.
+/// Waits until the running build has ended. The caller then builds again, because that build may have begun before a
+/// change committed that this session has seen.
 fn after_another(control: &'static Control, table: EdgesTable) -> Fallible<()> {
     let (oid, name) = (table.oid(), table.name());
     if let_go(table).is_some() {
@@ -73,32 +73,26 @@ fn is_being_built(control: &Control, table: pg_sys::Oid) -> bool {
     control.find(table).is_some_and(|(_, slot)| slot.builder.load(SeqCst) != 0)
 }
 
-/// Releases the lock that EdgesTable::open_and_unlock_later took. Otherwise a session that queues for a stronger lock, after ours and before
-/// the worker's, would wait for ever while we wait for the worker. Some: this transaction holds another lock on the table, and must not wait for a
-/// worker.
+/// Releases the lock that EdgesTable::open_and_unlock_later took. Otherwise a session that queues for a stronger lock,
+/// after ours and before the worker's, would wait for ever while we wait for the worker. Some: this transaction holds
+/// another lock on the table, and must not wait for a worker.
 fn let_go(table: EdgesTable) -> Option<EdgesTable> {
     let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
-    // SAFETY: taken by EdgesTable::open_and_unlock_later; an open relation.
-    let held = unsafe {
-        pg_sys::UnlockRelation(table.rel(), lock);
-        pg_sys::CheckRelationLockedByMe(table.rel(), lock, true)
-    };
-    held.then_some(table)
+    table.unlock(lock);
+    table.is_locked(lock).then_some(table)
 }
 
-/// Builds a small table's image in this process, if the table has no writers. None if it is large, or a writer holds or waits for a lock.
+/// Builds a small table's image in this process, if the table has no writers. None if it is large, or a writer holds or
+/// waits for a lock.
 fn in_place(control: &Control, table: &EdgesTable, functions: Functions) -> Option<Result<(), Refused>> {
     let lock = pg_sys::ShareLock as pg_sys::LOCKMODE;
     let _quiet = Quiet::enter();
-    // SAFETY: an open relation; released below, or by the transaction's abort.
-    let here =
-        table.bytes() <= crate::guc::in_place_bytes() && unsafe { pg_sys::ConditionalLockRelation(table.rel(), lock) };
-    if !here {
+    // Released below, or by the transaction's abort.
+    if table.bytes() > crate::guc::in_place_bytes() || !table.try_lock(lock) {
         return None;
     }
     let built = locked::build(control, table, functions, true);
-    // SAFETY: taken above; the image is published.
-    unsafe { pg_sys::UnlockRelation(table.rel(), lock) };
+    table.unlock(lock);
     let gave_way = built.is_err() && builder::noted_outcome() == BuildOutcome::Yielded;
     (!gave_way).then_some(built)
 }
@@ -107,11 +101,10 @@ fn in_place(control: &Control, table: &EdgesTable, functions: Functions) -> Opti
 fn under_lock(control: &'static Control, table: EdgesTable, functions: Functions) -> Fallible<()> {
     let lock = pg_sys::ShareLock as pg_sys::LOCKMODE;
     let _quiet = Quiet::enter();
-    // SAFETY: an open relation; released below, or by the transaction's abort.
-    unsafe { pg_sys::LockRelation(table.rel(), lock) };
+    // Released below, or by the transaction's abort.
+    table.lock(lock);
     let built = locked::build(control, &table, functions, false);
-    // SAFETY: taken above; the image is published.
-    unsafe { pg_sys::UnlockRelation(table.rel(), lock) };
+    table.unlock(lock);
     match built {
         Ok(()) => Ok(()),
         Err(Refused::Failed(report)) => Err(*report),
@@ -123,8 +116,8 @@ fn under_lock(control: &'static Control, table: EdgesTable, functions: Functions
     }
 }
 
-/// Has a background worker build the image and waits for it. If none is available, or if this transaction has a lock on the table
-/// (LOCK, or just a SELECT), builds under a SHARE lock, where the deadlock detector sees all waits.
+/// Has a background worker build the image and waits for it. If none is available, or if this transaction has a lock on
+/// the table (LOCK, or just a SELECT), builds under a SHARE lock, where the deadlock detector sees all waits.
 fn beside_writers(control: &'static Control, table: EdgesTable, functions: Functions) -> Fallible<()> {
     let (oid, mut table, mut tries) = (table.oid(), table, 1);
     while !by_worker(control, table, functions, tries == MOST_TRIES)? {
@@ -137,7 +130,8 @@ fn beside_writers(control: &'static Control, table: EdgesTable, functions: Funct
 /// So many builds may give way to sessions that wait for ACCESS EXCLUSIVE; then the call fails.
 const MOST_TRIES: u32 = 20;
 
-/// Tries once. Returns false if another build was running, or needed the worker's place, or if ours gave way and this is not the `last` try.
+/// Tries once. Returns false if another build was running, or needed the worker's place, or if ours gave way and this
+/// is not the `last` try.
 fn by_worker(control: &'static Control, table: EdgesTable, functions: Functions, last: bool) -> Fallible<bool> {
     let (oid, name) = (table.oid(), table.name());
     load::key(&table, std::ptr::null_mut(), functions)?;
@@ -153,7 +147,8 @@ fn by_worker(control: &'static Control, table: EdgesTable, functions: Functions,
     let outcome = || control.find(oid).map_or(0, |(_, slot)| slot.outcome.load(SeqCst));
     let before = outcome();
     let Some(worker) = request::start(oid, functions) else {
-        // Sessions that want the same image at the same time may use up the workers for a moment; one of them builds it.
+        // Sessions that want the same image at the same time may use up the workers for a moment; one of them builds
+        // it.
         latch::nap();
         if is_being_built(control, oid) {
             return Ok(false);

@@ -6,10 +6,11 @@ use crate::serve::answer::answer;
 use crate::serve::sink::Sink;
 use pgrx::prelude::*;
 
-/// `cft_context(entity text, up int, down int, edges regclass, trees text[])`: see sql/reference.sql for what it returns.
+/// `cft_context(entity text, up int, down int, edges regclass, trees text[])`: see sql/reference.sql for what it
+/// returns.
 ///
-/// NULL entity, up or down: no rows. Errors: 42P01 (not attached), 42725 (several attached), 22023 (levels), 42703 (a column is gone),
-/// 42501 (the table's own).
+/// NULL entity, up or down: no rows. Errors: 42P01 (not attached), 42725 (several attached), 22023 (levels), 42703 (a
+/// column is gone), 42501 (the table's own).
 #[pg_extern(sql = false)]
 fn cft_context_one(call: Call) -> Fallible<()> {
     let rows = call.rows();
@@ -17,7 +18,8 @@ fn cft_context_one(call: Call) -> Fallible<()> {
     answer(&call, &[name], &mut Sink::Rows(rows))
 }
 
-/// `cft_context(entities text[], up int, down int, edges regclass, trees text[])`: cft_context for many entities, in the order of first occurrence.
+/// `cft_context(entities text[], up int, down int, edges regclass, trees text[])`: cft_context for many entities, in
+/// the order of first occurrence.
 #[pg_extern(sql = false)]
 fn cft_context_many(call: Call) -> Fallible<()> {
     let rows = call.rows();

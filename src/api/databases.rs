@@ -17,7 +17,8 @@ struct Sums {
     bytes: u64,
 }
 
-/// `cft_databases() -> table(datid oid, places int, images int, gone int, memory_bytes bigint)`. See sql/install/views.sql.
+/// `cft_databases() -> table(datid oid, places int, images int, gone int, memory_bytes bigint)`. See
+/// sql/install/views.sql.
 #[pg_extern(sql = false)]
 fn cft_databases(call: Call) {
     let rows = call.rows();

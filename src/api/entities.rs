@@ -1,7 +1,8 @@
-//! cft_entities: which entities occur in a text, by their names or their aliases; cft_those: which of the given names are entities.
+//! cft_entities: which entities occur in a text, by their names or their aliases; cft_those: which of the given names
+//! are entities.
 //!
-//! Each attached table of aliases has an image of its own (the alias as a label of the entity). Every window is then looked up in all images, and
-//! leftmost-longest chooses among all matches.
+//! Each attached table of aliases has an image of its own (the alias as a label of the entity). Every window is then
+//! looked up in all images, and leftmost-longest chooses among all matches.
 
 use crate::call::fmgr::{Call, Rows, text_array};
 use crate::call::tuple;
@@ -18,10 +19,12 @@ use crate::serve::within::Within;
 use pgrx::prelude::*;
 use pgrx::{Internal, check_for_interrupts};
 
-/// `cft_entities(question text, edges regclass, trees text[], within text[], overlapping boolean, match text, narrow boolean)`: see sql/entities.sql for what it returns.
+/// `cft_entities(question text, edges regclass, trees text[], within text[], overlapping boolean, match text, narrow
+/// boolean)`: see sql/entities.sql for what it returns.
 ///
-/// NULL question or overlapping: no rows; NULL narrow: false. Errors: 42P01 (not attached), 42725 (several attached), 42703 (a column is gone), 42501 (the
-/// tables' own), 22023 (match), 22021 (not UTF-8, in a database of SQL_ASCII), 0A000 (EUC_JIS_2004).
+/// NULL question or overlapping: no rows; NULL narrow: false. Errors: 42P01 (not attached), 42725 (several attached),
+/// 42703 (a column is gone), 42501 (the tables' own), 22023 (match), 22021 (not UTF-8, in a database of SQL_ASCII),
+/// 0A000 (EUC_JIS_2004).
 #[pg_extern(sql = false)]
 fn cft_entities(call: Call) -> Fallible<()> {
     let rows = call.rows();
@@ -35,14 +38,14 @@ fn cft_entities(call: Call) -> Fallible<()> {
             within: call.arg(3),
             overlapping,
             once: false,
-            matching: matching(call.arg(5))?,
+            matching: matching(call.text(5))?,
             narrow: call.is_true(6),
         },
     )
 }
 
-/// `cft_first_mentions(question text, edges regclass, trees text[], within text[], match text, narrow boolean)`: of the rows of cft_entities, each entity's first. Errors: those of
-/// cft_entities.
+/// `cft_first_mentions(question text, edges regclass, trees text[], within text[], match text, narrow boolean)`: of the
+/// rows of cft_entities, each entity's first. Errors: those of cft_entities.
 #[pg_extern(sql = false)]
 fn cft_first_mentions(call: Call) -> Fallible<()> {
     let rows = call.rows();
@@ -57,7 +60,7 @@ fn cft_first_mentions(call: Call) -> Fallible<()> {
             within: call.arg(3),
             overlapping,
             once: true,
-            matching: matching(call.arg(4))?,
+            matching: matching(call.text(4))?,
             narrow: call.is_true(5),
         },
     )
@@ -80,9 +83,9 @@ fn answer(call: &Call, rows: Rows, question: Question) -> Fallible<()> {
     Ok(())
 }
 
-/// `cft_those(names text[], edges regclass, trees text[], within text[]) -> text[]`: the names that are entities with a row, each once. If `trees` is
-/// not NULL, the row is in one of them; if `within` is not NULL, the entity is one of those or below one. NULL for NULL names. Errors: those of
-/// cft_context.
+/// `cft_those(names text[], edges regclass, trees text[], within text[]) -> text[]`: the names that are entities with a
+/// row, each once. If `trees` is not NULL, the row is in one of them; if `within` is not NULL, the entity is one of
+/// those or below one. NULL for NULL names. Errors: those of cft_context.
 #[pg_extern(sql = false)]
 fn cft_those(call: Call) -> Fallible<Internal> {
     let Some(names) = call.names(0)? else { return Ok(Internal::from(None)) };

@@ -1,7 +1,8 @@
 //! The hierarchy as JSON: cft_context_json.
 //!
-//! {"entity": ..., "label": ..., "trees": [{"tree": ..., "ancestors": [{"entity": ..., "label": ..., "depth": ..., "via": ...}], "descendants": [...]}]},
-//! one object per entity, in the order of cft_context; without "label" what has none. Written row by row, as jsonb prints it.
+//! {"entity": ..., "label": ..., "trees": [{"tree": ..., "ancestors": [{"entity": ..., "label": ..., "depth": ...,
+//! "via": ...}], "descendants": [...]}]}, one object per entity, in the order of cft_context; without "label" what has
+//! none. Written row by row, as jsonb prints it.
 
 use crate::call::fmgr;
 use crate::call::fmgr::Call;
@@ -14,7 +15,8 @@ use pgrx::Internal;
 use pgrx::prelude::*;
 use std::cell::Cell;
 
-/// `cft_context_json(entity text, up int, down int, edges regclass, trees text[]) -> json`: NULL for an entity without relatives.
+/// `cft_context_json(entity text, up int, down int, edges regclass, trees text[]) -> json`: NULL for an entity without
+/// relatives.
 ///
 /// Errors: those of cft_context; 53400, 53200 (memory), 54000 (more than a value can hold).
 #[pg_extern(sql = false)]

@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
 use crate::call::fmgr::Call;
+use crate::call::trigger::Trigger;
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::documents::Documents;
 use crate::catalog::edges_table::EdgesTable;
@@ -20,34 +21,30 @@ use pgrx::PgMemoryContexts;
 use pgrx::prelude::*;
 use std::collections::HashMap;
 
-/// TRIGGER_EVENT_ROW and TRIGGER_EVENT_TIMINGMASK, under which AFTER is 0 (commands/trigger.h).
-const SHAPE: u32 = 0x4 | 0x18;
-
-/// A trigger AFTER INSERT, UPDATE, DELETE or TRUNCATE for each statement: writes the links of the documents that were changed, with the rights of their owner.
-/// Errors: 39P01 if it runs as a trigger of another kind; those of cft_entities.
+/// A trigger AFTER INSERT, UPDATE, DELETE or TRUNCATE for each statement: writes the links of the documents that were
+/// changed, with the rights of their owner. Errors: 39P01 if it runs as a trigger of another kind; those of
+/// cft_entities.
 #[pg_extern(sql = false)]
 fn cft_link(call: Call) -> Fallible<()> {
-    let data = call.trigger().ok_or_else(|| error::not_our_trigger("cft_link"))?;
-    // SAFETY: the trigger's relation is open.
-    let (event, documents) = (data.tg_event, unsafe { (*data.tg_relation).rd_id });
-    if event & SHAPE != 0 {
-        return Err(error::not_our_trigger("cft_link"));
-    }
+    let trigger = Trigger::of(&call).filter(|trigger| trigger.is_after() && !trigger.is_for_each_row());
+    let trigger = trigger.ok_or_else(|| error::not_our_trigger("cft_link"))?;
+    let documents = trigger.table();
     let functions = Functions::beside(call.function());
     links::as_owner(&EdgesTable::open(documents)?, || {
         // Documents that are no longer attached have no links.
         let of = Documents::of(functions, Some(documents), true).ok().flatten();
         let Some(of) = of.filter(|of| of.linked.is_some()) else { return };
         match Links::of(&of, functions) {
-            Some(links) => links.changed(std::ptr::from_ref(data).cast_mut()),
+            Some(links) => links.changed(&trigger),
             None => error::warn_no_links(&of.shown),
         }
     });
     Ok(())
 }
 
-/// `cft_relink(documents regclass) -> bigint`: compares the links of all documents with what they mention now, and writes those that differ: for how many
-/// documents. Owner only. Errors: 42P01, 42725 (no table of documents, or several), 42501, 55000 (not linked); those of cft_entities.
+/// `cft_relink(documents regclass) -> bigint`: compares the links of all documents with what they mention now, and
+/// writes those that differ: for how many documents. Owner only. Errors: 42P01, 42725 (no table of documents, or
+/// several), 42501, 55000 (not linked); those of cft_entities.
 #[pg_extern(sql = false)]
 fn cft_relink(call: Call) -> Fallible<i64> {
     let functions = Functions::beside(call.function());
@@ -60,15 +57,16 @@ fn cft_relink(call: Call) -> Fallible<i64> {
     })
 }
 
-/// `cft_linked(document text, documents regclass) -> table(entity, label, mentions)`: the entities that a document is about or mentions, those that it mentions
-/// most first; mentions is NULL where that is not counted. Errors: 42P01, 42725 (no table of documents, or several), 55000 (no entities attached).
+/// `cft_linked(document text, documents regclass) -> table(entity, label, mentions)`: the entities that a document is
+/// about or mentions, those that it mentions most first; mentions is NULL where that is not counted. Errors: 42P01,
+/// 42725 (no table of documents, or several), 55000 (no entities attached).
 #[pg_extern(sql = false)]
 fn cft_linked(call: Call) -> Fallible<()> {
     of_documents(call, search::entities_of)
 }
 
-/// `cft_documents(entity text, documents regclass) -> table(document_id, mentions)`: the documents that are about an entity or mention it, those that mention it
-/// most first. Errors: those of cft_linked.
+/// `cft_documents(entity text, documents regclass) -> table(document_id, mentions)`: the documents that are about an
+/// entity or mention it, those that mention it most first. Errors: those of cft_linked.
 #[pg_extern(sql = false)]
 fn cft_documents(call: Call) -> Fallible<()> {
     of_documents(call, search::documents_of)
@@ -88,8 +86,9 @@ fn of_documents(call: Call, statement: fn(&Documents) -> Fallible<String>) -> Fa
 type Known = HashMap<Vec<u8>, bool>;
 const MOST_KNOWN: usize = 10_000;
 
-/// `cft_is_visible(entity text, edges regclass) -> boolean`: whether the caller can see a row of the entity: for the policy of links. Errors: none for a table
-/// that the caller may not read, or that is not attached; then it is not visible, unless all who may read the table see all of it.
+/// `cft_is_visible(entity text, edges regclass) -> boolean`: whether the caller can see a row of the entity: for the
+/// policy of links. Errors: none for a table that the caller may not read, or that is not attached; then it is not
+/// visible, unless all who may read the table see all of it.
 #[pg_extern(sql = false)]
 fn cft_is_visible(call: Call) -> Fallible<bool> {
     let (Some(entity), Some(edges)) = (call.text(0), call.oid(1)) else { return Ok(false) };

@@ -1,5 +1,5 @@
-//! cft_meant_edges and cft_meant_documents: the table that a call means if it names none. cft_counts and cft_as_text: the rules of
-//! trust (catalog/trust.rs, catalog/column_sql.rs), for SQL that attaches and reads tables.
+//! cft_meant_edges and cft_meant_documents: the table that a call means if it names none. cft_counts and cft_as_text:
+//! the rules of trust (catalog/trust.rs, catalog/column_sql.rs), for SQL that attaches and reads tables.
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
@@ -11,8 +11,8 @@ use crate::pg::encoding;
 use pgrx::Internal;
 use pgrx::prelude::*;
 
-/// `cft_as_text(value text, relation regclass, column_name name) -> text`: SQL that gives a value of the column, which is given as SQL, as text.
-/// STRICT; NULL if there is no such column.
+/// `cft_as_text(value text, relation regclass, column_name name) -> text`: SQL that gives a value of the column, which
+/// is given as SQL, as text. STRICT; NULL if there is no such column.
 #[pg_extern(sql = false)]
 fn cft_as_text(call: Call) -> Fallible<Internal> {
     // SAFETY: the last argument is a name, which is NUL-terminated; system cache lookups.
@@ -32,15 +32,16 @@ fn cft_as_text(call: Call) -> Fallible<Internal> {
     Ok(Internal::from(Some(text_value(&encoding::encode(&sql))?)))
 }
 
-/// `cft_counts(relation regclass, other regclass) -> boolean`: whether the owner of `relation` may say that it belongs to `other`. STRICT; false
-/// if one of the tables is gone.
+/// `cft_counts(relation regclass, other regclass) -> boolean`: whether the owner of `relation` may say that it belongs
+/// to `other`. STRICT; false if one of the tables is gone.
 #[pg_extern(sql = false)]
 fn cft_counts(call: Call) -> bool {
     matches!((call.oid(0), call.oid(1)), (Some(table), Some(other)) if trust::counts_beside(table, other))
 }
 
-/// `cft_meant_edges(edges regclass) -> regclass`: the named table; if none is named, the only attached table that the caller may read and that
-/// search_path shows; 0 if there is not exactly one. SQL calls it before a function of ours sets its own search_path.
+/// `cft_meant_edges(edges regclass) -> regclass`: the named table; if none is named, the only attached table that the
+/// caller may read and that search_path shows; 0 if there is not exactly one. SQL calls it before a function of ours
+/// sets its own search_path.
 #[pg_extern(sql = false)]
 fn cft_meant_edges(call: Call) -> i32 {
     meant(call, |functions| functions.capture)

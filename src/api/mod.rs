@@ -1,4 +1,5 @@
-//! What SQL calls. Each function converts its arguments, makes one call, and converts the result. SQL declares them in sql/install/.
+//! What SQL calls. Each function converts its arguments, makes one call, and converts the result. SQL declares them in
+//! sql/install/.
 //!
 //! A function returns its error as a value; error.rs has the messages.
 

@@ -14,11 +14,12 @@ use crate::retrieve::search::{Belongs, By, How, Order, Search};
 use crate::retrieve::{search, words};
 use pgrx::prelude::*;
 
-/// `cft_nearest_documents(embedding vector, k int, edges regclass, within text[], documents regclass, filter jsonb) -> table(document_id, entity, body,
-/// tokens, distance)`.
+/// `cft_nearest_documents(embedding vector, k int, edges regclass, within text[], documents regclass, filter jsonb) ->
+/// table(document_id, entity, body, tokens, distance)`.
 ///
-/// NULL embedding: no rows. Errors: 42P01, 42725 (no table of documents, or several), 22004 (k), 22023 (a negative k, a filter that is no object, a zero vector), 55000 (no
-/// entities, or no metadata, attached), 22000 (dimensions); those of cft_under and of the distance operator.
+/// NULL embedding: no rows. Errors: 42P01, 42725 (no table of documents, or several), 22004 (k), 22023 (a negative k, a
+/// filter that is no object, a zero vector), 55000 (no entities, or no metadata, attached), 22000 (dimensions); those
+/// of cft_under and of the distance operator.
 #[pg_extern(sql = false)]
 fn cft_nearest_documents(call: Call) -> Fallible<()> {
     let rows = call.rows();
@@ -38,8 +39,9 @@ fn cft_nearest_documents(call: Call) -> Fallible<()> {
     wanted.nearest(&of, k, &mut Found::into(rows))
 }
 
-/// `cft_nearest_entities(embedding vector, k int, edges regclass, within text[], documents regclass, filter jsonb) -> table(entity, distance, score, label)`:
-/// by the table of cft_attach_embeddings, else those of the nearest documents. Errors: those of cft_nearest_documents.
+/// `cft_nearest_entities(embedding vector, k int, edges regclass, within text[], documents regclass, filter jsonb) ->
+/// table(entity, distance, score, label)`: by the table of cft_attach_embeddings, else those of the nearest documents.
+/// Errors: those of cft_nearest_documents.
 #[pg_extern(sql = false)]
 fn cft_nearest_entities(call: Call) -> Fallible<()> {
     let rows = call.rows();
@@ -78,8 +80,9 @@ fn k(call: &Call) -> Fallible<i32> {
     if k < 0 { Err(error::negative("k", k)) } else { Ok(k) }
 }
 
-/// `cft_search_statement(documents regclass, by text, within boolean, filter jsonb) -> text`: the statement of a search, for tests and for cft_rollup.
-/// `by`: nearest, nearest with ties, exactly, words, about, about by distance, centroid. Errors: 22023, 55000, 42804.
+/// `cft_search_statement(documents regclass, by text, within boolean, filter jsonb) -> text`: the statement of a
+/// search, for tests and for cft_rollup. `by`: nearest, nearest with ties, exactly, words, about, about by distance,
+/// centroid. Errors: 22023, 55000, 42804.
 #[pg_extern(sql = false)]
 fn cft_search_statement(call: Call) -> Fallible<Option<Vec<u8>>> {
     let Some(of) = Documents::of(Functions::beside(call.function()), call.oid(0), true)? else { return Ok(None) };
@@ -111,8 +114,8 @@ fn cft_search_statement(call: Call) -> Fallible<Option<Vec<u8>>> {
     sql.map(|sql| Some(encoding::encode(&sql).to_vec())) // bounded: a statement of ours
 }
 
-/// `cft_condition(documents regclass, filter jsonb, parameter int) -> (condition text, parameters text[])`: a filter as a condition on a document (d), for
-/// cft_tree_search. STRICT. Errors: 22023, 55000, 42804.
+/// `cft_condition(documents regclass, filter jsonb, parameter int) -> (condition text, parameters text[])`: a filter as
+/// a condition on a document (d), for cft_tree_search. STRICT. Errors: 22023, 55000, 42804.
 #[pg_extern(sql = false)]
 fn cft_condition(call: Call) -> Fallible<()> {
     let rows = call.rows();

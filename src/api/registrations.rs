@@ -1,4 +1,5 @@
-//! cft_registered, cft_columns and cft_attached_documents: what triggers that never fire say (catalog/registered.rs), for the methods in SQL.
+//! cft_registered, cft_columns and cft_attached_documents: what triggers that never fire say (catalog/registered.rs),
+//! for the methods in SQL.
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
@@ -12,9 +13,10 @@ use crate::pg::encoding;
 use crate::pg::snapshot;
 use pgrx::prelude::*;
 
-/// `cft_registered(trigger_function regprocedure, of_relation regclass, of_other regclass, every boolean) -> table(relation regclass, other regclass,
-/// columns jsonb, trigger_name name, always boolean)`: what the triggers of a function say of a table, of the tables that belong to another, or of all
-/// tables, whatever the caller may read. Raises nothing of its own.
+/// `cft_registered(trigger_function regprocedure, of_relation regclass, of_other regclass, every boolean) ->
+/// table(relation regclass, other regclass, columns jsonb, trigger_name name, always boolean)`: what the triggers of a
+/// function say of a table, of the tables that belong to another, or of all tables, whatever the caller may read.
+/// Raises nothing of its own.
 #[pg_extern(sql = false)]
 fn cft_registered(call: Call) {
     let snapshot = snapshot::active();
@@ -36,9 +38,10 @@ fn cft_registered(call: Call) {
     }
 }
 
-/// `cft_columns(trigger_function regprocedure, of_relation regclass, of_other regclass) -> table(relation regclass, other regclass, columns jsonb,
-/// trigger_name name)`: what the triggers of a function say of tables that the caller may read and that count: of a table, of those that belong to
-/// another or, if neither is named, of all. Raises nothing of its own.
+/// `cft_columns(trigger_function regprocedure, of_relation regclass, of_other regclass) -> table(relation regclass,
+/// other regclass, columns jsonb, trigger_name name)`: what the triggers of a function say of tables that the caller
+/// may read and that count: of a table, of those that belong to another or, if neither is named, of all. Raises nothing
+/// of its own.
 #[pg_extern(sql = false)]
 fn cft_columns(call: Call) {
     let snapshot = snapshot::active();
@@ -60,9 +63,9 @@ fn cft_columns(call: Call) {
     }
 }
 
-/// `cft_attached_documents(documents regclass) -> table(relation regclass, id name, body name, embedding name, entity name, tokens name,
-/// mapping regclass, mapping_entity name, mapping_document name, metadata name, search name)`: one row. Errors: 42P01 (not attached, or NULL and none
-/// is attached), 42725 (NULL or 0), 42501.
+/// `cft_attached_documents(documents regclass) -> table(relation regclass, id name, body name, embedding name, entity
+/// name, tokens name, mapping regclass, mapping_entity name, mapping_document name, metadata name, search name)`: one
+/// row. Errors: 42P01 (not attached, or NULL and none is attached), 42725 (NULL or 0), 42501.
 #[pg_extern(sql = false)]
 fn cft_attached_documents(call: Call) -> Fallible<()> {
     let snapshot = snapshot::active();

@@ -29,9 +29,10 @@ use pgrx::prelude::*;
 use pgrx::{Internal, check_for_interrupts};
 use std::ffi::CStr;
 
-/// `cft_retrieve(question text, embedding vector, k int, chunks int, up int, down int, budget int, mode text, edges regclass, trees text[], within text[],
-/// documents regclass, filter jsonb, match text, narrow boolean, expand text) -> table(source, entity, document_id, rank, distance, text, tokens, why, path)`: see
-/// retrieve/gather.rs. Errors: 22004 (up or down is NULL, or k without a budget), 22023.
+/// `cft_retrieve(question text, embedding vector, k int, chunks int, up int, down int, budget int, mode text, edges
+/// regclass, trees text[], within text[], documents regclass, filter jsonb, match text, narrow boolean, expand text) ->
+/// table(source, entity, document_id, rank, distance, text, tokens, why, path)`: see retrieve/gather.rs. Errors: 22004
+/// (up or down is NULL, or k without a budget), 22023.
 #[pg_extern(sql = false)]
 fn cft_retrieve(call: Call) -> Fallible<()> {
     let rows = call.rows();
@@ -66,8 +67,8 @@ fn cft_retrieve(call: Call) -> Fallible<()> {
     Ok(())
 }
 
-/// The arguments of cft_retrieve, or of cft_prompt; `matched`: the number of the argument `match`, before which is `filter` and behind which is `narrow`;
-/// `expand`: that of the argument expand.
+/// The arguments of cft_retrieve, or of cft_prompt; `matched`: the number of the argument `match`, before which is
+/// `filter` and behind which is `narrow`; `expand`: that of the argument expand.
 fn asked(call: &Call, matched: usize, expand: usize) -> Fallible<Asked> {
     let (Some(up), Some(down)) = (call.int(4), call.int(5)) else { return Err(error::null_arguments("up and down")) };
     // No limit but the budget: each document takes a token at least.
@@ -92,15 +93,16 @@ fn asked(call: &Call, matched: usize, expand: usize) -> Fallible<Asked> {
         down,
         mode: call.text(7).map(Mode::of).transpose()?,
         documents: call.oid(11),
-        matching: matching(call.arg(matched))?,
+        matching: matching(call.text(matched))?,
         narrow: call.is_true(matched + 1),
         expand: call.text(expand).map(Expand::of).transpose()?,
     })
 }
 
-/// `cft_prompt(question text, embedding vector, k int, chunks int, up int, down int, budget int, mode text, edges regclass, trees text[], within text[],
-/// documents regclass, template text, filter jsonb, match text, narrow boolean, document_template text, expand text) -> text`: the rows of cft_retrieve as a prompt; NULL
-/// without a question. Errors: those of cft_retrieve, 22023 (a template).
+/// `cft_prompt(question text, embedding vector, k int, chunks int, up int, down int, budget int, mode text, edges
+/// regclass, trees text[], within text[], documents regclass, template text, filter jsonb, match text, narrow boolean,
+/// document_template text, expand text) -> text`: the rows of cft_retrieve as a prompt; NULL without a question.
+/// Errors: those of cft_retrieve, 22023 (a template).
 #[pg_extern(sql = false)]
 fn cft_prompt(call: Call) -> Fallible<Internal> {
     let [of_prompt, of_document, of_rest] =
@@ -160,8 +162,9 @@ fn cft_prompt(call: Call) -> Fallible<Internal> {
     fmgr::text_value(&out.0).map(|text| Internal::from(Some(text)))
 }
 
-/// `cft_resolve(mention text, embedding vector, k int, edges regclass, trees text[], within text[], documents regclass, match text) -> table(entity, score,
-/// method, label)`: see retrieve/resolve.rs. No rows for a NULL mention or k. Errors: 22023 (k, match), those of cft_entities and cft_nearest_entities.
+/// `cft_resolve(mention text, embedding vector, k int, edges regclass, trees text[], within text[], documents regclass,
+/// match text) -> table(entity, score, method, label)`: see retrieve/resolve.rs. No rows for a NULL mention or k.
+/// Errors: 22023 (k, match), those of cft_entities and cft_nearest_entities.
 #[pg_extern(sql = false)]
 fn cft_resolve(call: Call) -> Fallible<()> {
     let rows = call.rows();
@@ -180,7 +183,7 @@ fn cft_resolve(call: Call) -> Fallible<()> {
         },
         k: usize::try_from(k).map_err(|_| error::negative("k", k))?,
         documents: call.oid(6),
-        matching: call.arg(7).map_or(Ok(Match::Fuzzy), |value| matching(Some(value)))?,
+        matching: call.text(7).map_or(Ok(Match::Fuzzy), |value| matching(Some(value)))?,
     };
     for meant in resolve::resolve(&asked, mention)? {
         check_for_interrupts!();
@@ -191,9 +194,9 @@ fn cft_resolve(call: Call) -> Fallible<()> {
     Ok(())
 }
 
-/// `cft_chunks(entities text[], embedding vector, up int, down int, edges regclass, trees text[], documents regclass) -> table(entity, relation, depth,
-/// relative, document_id, body, tokens, distance)`. No rows for NULL entities or levels. Errors: those of cft_context, 42P01, 42725 (documents), 55000 (no
-/// entities attached).
+/// `cft_chunks(entities text[], embedding vector, up int, down int, edges regclass, trees text[], documents regclass)
+/// -> table(entity, relation, depth, relative, document_id, body, tokens, distance)`. No rows for NULL entities or
+/// levels. Errors: those of cft_context, 42P01, 42725 (documents), 55000 (no entities attached).
 #[pg_extern(sql = false)]
 fn cft_chunks_many(call: Call) -> Fallible<()> {
     let names = call.names(0)?;

@@ -46,8 +46,8 @@ fn cft_stat(call: Call) {
     }
 }
 
-/// Whether the caller may see the table's row: it may read all statistics, or it may read the columns that hold names, and no policy hides rows from
-/// it.
+/// Whether the caller may see the table's row: it may read all statistics, or it may read the columns that hold names,
+/// and no policy hides rows from it.
 fn shown(table: pg_sys::Oid, functions: Functions) -> bool {
     if reads_all_statistics() {
         return true;
@@ -106,8 +106,8 @@ fn cft_progress(call: Call) {
     }
 }
 
-/// `cft_verified()`: a row for each attached table that is [`shown`] whose image a background worker has verified (`cftrag.verify_interval`). See
-/// sql/install/health.sql.
+/// `cft_verified()`: a row for each attached table that is [`shown`] whose image a background worker has verified
+/// (`cftrag.verify_interval`). See sql/install/health.sql.
 #[pg_extern(sql = false)]
 fn cft_verified(call: Call) {
     let rows = call.rows();
@@ -230,9 +230,9 @@ fn cft_stats_reset() {
     counters::reset();
 }
 
-/// `cft_hot_entities(k int, edges regclass) -> table(entity text, temperature bigint)`: the entities looked up most, hottest first, among
-/// those with an edge that the caller sees. No rows if the image would not serve the caller. Errors: 22023 (k), 53400 (cftrag.work_memory), and
-/// those of cft_context.
+/// `cft_hot_entities(k int, edges regclass) -> table(entity text, temperature bigint)`: the entities looked up most,
+/// hottest first, among those with an edge that the caller sees. No rows if the image would not serve the caller.
+/// Errors: 22023 (k), 53400 (cftrag.work_memory), and those of cft_context.
 #[pg_extern(sql = false)]
 fn cft_hot_entities(call: Call) -> Fallible<()> {
     let rows = call.rows();

@@ -1,13 +1,14 @@
 //! What our functions tell the planner (SUPPORT in sql/install): how many rows a call returns, and what it costs.
 //!
-//! For a constant entity we count its relatives in the image, up to a bound, as the snapshot sees them. For other entities, and for constants with
-//! fewer relatives than average, we take the image's average. So the estimate for an unknown entity is never above that for a known one: a generic
-//! plan does not cost more than a custom one, and a prepared join is not planned again and again. The estimate is given only to callers who may read
-//! the rows from the image: without rights on the columns that the image was built from, or under row-level security, the planner gets the declared
-//! numbers. For cft_under (under_support.rs) the relatives are those below its ancestors.
+//! For a constant entity we count its relatives in the image, up to a bound, as the snapshot sees them. For other
+//! entities, and for constants with fewer relatives than average, we take the image's average. So the estimate for an
+//! unknown entity is never above that for a known one: a generic plan does not cost more than a custom one, and a
+//! prepared join is not planned again and again. The estimate is given only to callers who may read the rows from the
+//! image: without rights on the columns that the image was built from, or under row-level security, the planner gets
+//! the declared numbers. For cft_under (under_support.rs) the relatives are those below its ancestors.
 //!
-//! Promises: builds nothing, waits for no table lock, locks no table that the caller may not read, raises nothing of its own, does not change
-//! statistics.
+//! Promises: builds nothing, waits for no table lock, locks no table that the caller may not read, raises nothing of
+//! its own, does not change statistics.
 
 #![expect(unsafe_code, reason = "the planner's interface")]
 
@@ -202,7 +203,8 @@ pub unsafe fn relatives(
     down: u32,
     cells: usize,
 ) -> Option<RelativeCount> {
-    // SAFETY: PostgreSQL says that a snapshot is active; the table is open, and the registration is as of that snapshot.
+    // SAFETY: PostgreSQL says that a snapshot is active; the table is open, and the registration is as of that
+    // snapshot.
     let image = unsafe {
         if !guc::ENABLE.get() || !pg_sys::ActiveSnapshotSet() {
             return None;
@@ -319,8 +321,9 @@ impl Measured {
 /// Parents of an entity, on average. More rows than this are duplicates, or not a hierarchy.
 const MOST_PARENTS: f64 = 2.0;
 
-/// The average number of relatives. In a forest, an ancestor and its descendant are one row each in the other's answer. There are at most as many
-/// pairs at each distance as there are edges, and hardly more levels than log2(entities). Rows of running transactions count, as in a table's size.
+/// The average number of relatives. In a forest, an ancestor and its descendant are one row each in the other's answer.
+/// There are at most as many pairs at each distance as there are edges, and hardly more levels than log2(entities).
+/// Rows of running transactions count, as in a table's size.
 fn average(stats: &Stats, up: u32, down: u32) -> f64 {
     let depth = (stats.entities as f64).log2().ceil().max(1.0);
     let levels = f64::from(up).min(depth) + f64::from(down).min(depth);

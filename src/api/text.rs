@@ -1,8 +1,9 @@
 //! The hierarchy as text for a prompt: cft_context_text, cft_context_parts.
 //!
-//! One pass over the answer, whose rows and order are those of cft_context (tree, NULL first; ancestors before descendants;
-//! depth; relative; all by bytes). So the same data give the same bytes, from the image and by the reference query, whatever the order
-//! in which they were written. No tuple is formed on the way. The words are ASCII, so they are right in every server encoding.
+//! One pass over the answer, whose rows and order are those of cft_context (tree, NULL first; ancestors before
+//! descendants; depth; relative; all by bytes). So the same data give the same bytes, from the image and by the
+//! reference query, whatever the order in which they were written. No tuple is formed on the way. The words are ASCII,
+//! so they are right in every server encoding.
 
 use crate::call::fmgr;
 use crate::call::fmgr::{Call, Rows};
@@ -22,8 +23,8 @@ use std::ffi::CStr;
 
 /// `cft_context_text(entity text, up int, down int, edges regclass, trees text[], template text) -> text`
 ///
-/// NULL for an entity without relatives. Errors: those of cft_context, and 22023 for a template. (To pgrx the text is an Internal: a
-/// value that is returned unchanged.)
+/// NULL for an entity without relatives. Errors: those of cft_context, and 22023 for a template. (To pgrx the text is
+/// an Internal: a value that is returned unchanged.)
 #[pg_extern(sql = false)]
 fn cft_context_text_one(call: Call) -> Fallible<Internal> {
     let Some(name) = call.text(0) else { return Ok(Internal::from(None)) };
@@ -72,8 +73,8 @@ fn relation(row: &Relative<'_>) -> &'static str {
     if row.ancestor { "ancestor" } else { "descendant" }
 }
 
-/// `cft_context_parts(entities text[], up int, down int, edges regclass, trees text[]) -> table(entity, tree, relation, text)`: the sentences of
-/// cft_context_text, one per row.
+/// `cft_context_parts(entities text[], up int, down int, edges regclass, trees text[]) -> table(entity, tree, relation,
+/// text)`: the sentences of cft_context_text, one per row.
 #[pg_extern(sql = false)]
 fn cft_context_parts(call: Call) -> Fallible<()> {
     let rows: Rows = call.rows();

@@ -14,8 +14,8 @@ use pgrx::prelude::*;
 
 /// `cft_tree(entity text, up int, down int, edges regclass, trees text[], format text, lines int) -> text`
 ///
-/// NULL for an entity that is not there, and for NULL levels; a NULL format is text, NULL lines are all. Errors: those of cft_context; 22023
-/// (format, lines), 53400, 53200 (memory), 54000 (a text that is too long).
+/// NULL for an entity that is not there, and for NULL levels; a NULL format is text, NULL lines are all. Errors: those
+/// of cft_context; 22023 (format, lines), 53400, 53200 (memory), 54000 (a text that is too long).
 #[pg_extern(sql = false)]
 fn cft_tree(call: Call) -> Fallible<Internal> {
     let (Some(entity), Some(reach)) = (call.text(0), Reach::of(&call)) else { return Ok(Internal::from(None)) };

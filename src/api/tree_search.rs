@@ -1,4 +1,5 @@
-//! cft_tree_search, cft_coarse_fine, cft_expand and cft_texts: methods that search a forest by embeddings (retrieve/tree_search.rs).
+//! cft_tree_search, cft_coarse_fine, cft_expand and cft_texts: methods that search a forest by embeddings
+//! (retrieve/tree_search.rs).
 
 use crate::call::fmgr::{Call, name, text_value};
 use crate::catalog::attached_table::AttachedTable;
@@ -18,11 +19,12 @@ use pgrx::prelude::*;
 /// Levels of a descent that is not limited.
 const ALL_LEVELS: i32 = 1000;
 
-/// `cft_tree_search(embedding vector, k int, budget int, mode text, start text[], threshold float8, descend_threshold float8, prune_factor float8, beam int,
-/// max_depth int, edges regclass, within text[], documents regclass, filter jsonb) -> table(entity, tree, depth, score, path, text, tokens, compared, label)`.
+/// `cft_tree_search(embedding vector, k int, budget int, mode text, start text[], threshold float8, descend_threshold
+/// float8, prune_factor float8, beam int, max_depth int, edges regclass, within text[], documents regclass, filter
+/// jsonb) -> table(entity, tree, depth, score, path, text, tokens, compared, label)`.
 ///
-/// No rows without an embedding. Errors: 22004 (mode, prune_factor, beam or max_depth is NULL), 22023 (their values, a filter that is not understood), 55000
-/// (no embeddings), 22000 (dimensions); those of cft_context for `edges`.
+/// No rows without an embedding. Errors: 22004 (mode, prune_factor, beam or max_depth is NULL), 22023 (their values, a
+/// filter that is not understood), 55000 (no embeddings), 22000 (dimensions); those of cft_context for `edges`.
 #[pg_extern(sql = false)]
 fn cft_tree_search(call: Call) -> Fallible<()> {
     let rows = call.rows();
@@ -66,11 +68,12 @@ fn cft_tree_search(call: Call) -> Fallible<()> {
     })
 }
 
-/// `cft_coarse_fine(embedding vector, coarse_k int, fine_k int, down int, max_hops int, budget int, local_share float8, bridge_share float8, global_share
-/// float8, edges regclass, documents regclass) -> table(part, entity, tree, score, under, text, tokens, label)`.
+/// `cft_coarse_fine(embedding vector, coarse_k int, fine_k int, down int, max_hops int, budget int, local_share float8,
+/// bridge_share float8, global_share float8, edges regclass, documents regclass) -> table(part, entity, tree, score,
+/// under, text, tokens, label)`.
 ///
-/// No rows without an embedding. Errors: 22004 (a NULL), 22023 (negative values, shares of more than 1); those of cft_tree_search, cft_context and
-/// cft_bridge.
+/// No rows without an embedding. Errors: 22004 (a NULL), 22023 (negative values, shares of more than 1); those of
+/// cft_tree_search, cft_context and cft_bridge.
 #[pg_extern(sql = false)]
 fn cft_coarse_fine(call: Call) -> Fallible<()> {
     let rows = call.rows();
@@ -101,8 +104,9 @@ fn cft_coarse_fine(call: Call) -> Fallible<()> {
 
 const COARSE_FINE: &str = "coarse_k, fine_k, down, max_hops and the shares";
 
-/// `cft_expand(entities text[], k int, up int, down int, min_support int, edges regclass, documents regclass) -> table(entity, tree, common, support, hit,
-/// leaf, path, text, tokens, label, more)`. Errors: 22004 (up, down or min_support is NULL), 22023; those of cft_context.
+/// `cft_expand(entities text[], k int, up int, down int, min_support int, edges regclass, documents regclass) ->
+/// table(entity, tree, common, support, hit, leaf, path, text, tokens, label, more)`. Errors: 22004 (up, down or
+/// min_support is NULL), 22023; those of cft_context.
 #[pg_extern(sql = false)]
 fn cft_expand(call: Call) -> Fallible<()> {
     let rows = call.rows();
@@ -121,8 +125,9 @@ fn cft_expand(call: Call) -> Fallible<()> {
     })
 }
 
-/// `cft_texts(entities text[], documents regclass, edges regclass, summaries_count boolean) -> table(entity, text, tokens, named)`: what distinct entities say;
-/// see retrieve/meaning.rs. NULL documents: none. Errors: those of cft_context, 42P01 (documents).
+/// `cft_texts(entities text[], documents regclass, edges regclass, summaries_count boolean) -> table(entity, text,
+/// tokens, named)`: what distinct entities say; see retrieve/meaning.rs. NULL documents: none. Errors: those of
+/// cft_context, 42P01 (documents).
 #[pg_extern(sql = false)]
 fn cft_texts(call: Call) -> Fallible<()> {
     let rows = call.rows();
@@ -133,8 +138,9 @@ fn cft_texts(call: Call) -> Fallible<()> {
     with_safe_path(|| meaning::texts(&edges, documents, &names, call.is_true(3), &mut Found::into(rows)))
 }
 
-/// `cft_distance(relation regclass, embedding name) -> (operator text, type text, cosine boolean)`: how embeddings of a column are compared, for the
-/// summaries in SQL. Errors: 42804, 42501: it locks the table, so it needs a reader's rights.
+/// `cft_distance(relation regclass, embedding name) -> (operator text, type text, cosine boolean)`: how embeddings of a
+/// column are compared, for the summaries in SQL. Errors: 42804, 42501: it locks the table, so it needs a reader's
+/// rights.
 #[pg_extern(sql = false)]
 fn cft_distance(call: Call) -> Fallible<()> {
     let rows = call.rows();
@@ -160,7 +166,8 @@ fn wanted(call: &Call) -> Wanted {
     }
 }
 
-/// Works in the forest and with the documents that the caller's search_path shows, then under a pinned one. `edges`, `documents`: numbers of arguments.
+/// Works in the forest and with the documents that the caller's search_path shows, then under a pinned one. `edges`,
+/// `documents`: numbers of arguments.
 fn in_forest<T>(call: &Call, edges: usize, documents: usize, work: impl FnOnce(&Forest) -> Fallible<T>) -> Fallible<T> {
     let edges = AttachedTable::of_reader(call.function(), call.oid(edges))?;
     let documents = meant(Functions::beside(call.function()), call.oid(documents));

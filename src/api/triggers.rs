@@ -1,10 +1,9 @@
-//! cft_set_columns, cft_watch and cft_drop_triggers: the triggers of what SQL attaches (documents, mappings, embeddings, summaries).
+//! cft_set_columns, cft_watch and cft_drop_triggers: the triggers of what SQL attaches (documents, mappings,
+//! embeddings, summaries).
 //!
-//! They do what CREATE TRIGGER and DROP TRIGGER do, by OID (catalog/trigger_ddl.rs), and need the same rights: any caller could run the statements.
+//! They do what CREATE TRIGGER and DROP TRIGGER do, by OID (catalog/trigger_ddl.rs), and need the same rights: any
+//! caller could run the statements.
 
-#![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
-
-use crate::call::array;
 use crate::call::fmgr::Call;
 use crate::call::work_memory::Room;
 use crate::catalog::registration::Functions;
@@ -17,18 +16,17 @@ use pgrx::prelude::*;
 /// Pairs that are looked at: more than a table has columns.
 const MOST_COLUMNS: usize = pg_sys::MaxHeapAttributeNumber as usize + 1;
 
-/// `cft_set_columns(relation regclass, other regclass, trigger_function regprocedure, columns name[], roles text[]) -> boolean`: drops the table's
-/// registration by that function (that for `other`, if it is given) and, unless `columns` is NULL, creates one: `roles[i]` lists what `columns[i]` is
-/// for. Returns whether there was one. Errors: those of [`register::set`].
+/// `cft_set_columns(relation regclass, other regclass, trigger_function regprocedure, columns name[], roles text[]) ->
+/// boolean`: drops the table's registration by that function (that for `other`, if it is given) and, unless `columns`
+/// is NULL, creates one: `roles[i]` lists what `columns[i]` is for. Returns whether there was one. Errors: those of
+/// [`register::set`].
 #[pg_extern(sql = false)]
 fn cft_set_columns(call: Call) -> Fallible<bool> {
     let (Some(table), Some(function)) = (call.oid(0), call.oid(2)) else { return Ok(false) };
     let other = call.oid(1);
-    let (Some(columns), Some(roles)) = (call.arg(3), call.arg(4)) else {
+    let (Some(columns), Some(roles)) = (call.column_names(3)?, call.texts(4)?) else {
         return register::unset(table, other, function);
     };
-    // SAFETY: SQL declares them name[] and text[]; they live as long as the call.
-    let (columns, roles) = unsafe { (array::column_names(columns)?, array::texts(roles)?) };
     let (mut for_roles, mut room) = (Vec::new(), Room::new());
     for (column, role) in columns.zip(roles).take(MOST_COLUMNS) {
         let Some(column) = column else { continue };
@@ -39,9 +37,10 @@ fn cft_set_columns(call: Call) -> Fallible<bool> {
     register::set(table, other, function, &for_roles, Functions::beside(call.function()))
 }
 
-/// `cft_watch(relation regclass, trigger_function regprocedure) -> void`: creates triggers after each statement that changes the table; they see
-/// the changed rows as cft_new and cft_old. If the caller owns the table, they are ENABLE ALWAYS; and since the apply worker of logical
-/// replication fires row triggers only, there are three of these besides, ENABLE REPLICA. STRICT. Errors: CREATE TRIGGER's.
+/// `cft_watch(relation regclass, trigger_function regprocedure) -> void`: creates triggers after each statement that
+/// changes the table; they see the changed rows as cft_new and cft_old. If the caller owns the table, they are ENABLE
+/// ALWAYS; and since the apply worker of logical replication fires row triggers only, there are three of these besides,
+/// ENABLE REPLICA. STRICT. Errors: CREATE TRIGGER's.
 #[pg_extern(sql = false)]
 fn cft_watch(call: Call) -> Fallible<()> {
     let (Some(table), Some(function)) = (call.oid(0), call.oid(1)) else { return Ok(()) };
@@ -75,9 +74,9 @@ fn cft_watch(call: Call) -> Fallible<()> {
     Ok(())
 }
 
-/// `cft_drop_triggers(relation regclass, trigger_function regprocedure, other regclass) -> boolean`: drops the table's triggers of that function;
-/// if `other` is given, only those that say it belongs to `other`. Returns whether there were any. Errors: 42P01, 42501 (owner only), DROP
-/// TRIGGER's.
+/// `cft_drop_triggers(relation regclass, trigger_function regprocedure, other regclass) -> boolean`: drops the table's
+/// triggers of that function; if `other` is given, only those that say it belongs to `other`. Returns whether there
+/// were any. Errors: 42P01, 42501 (owner only), DROP TRIGGER's.
 #[pg_extern(sql = false)]
 fn cft_drop_triggers(call: Call) -> Fallible<bool> {
     let (Some(table), Some(function)) = (call.oid(0), call.oid(1)) else { return Ok(false) };

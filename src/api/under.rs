@@ -1,7 +1,8 @@
-//! cft_under: whether an entity is another one or below it; cft_descendants: all such entities; cft_ancestors: all above.
+//! cft_under: whether an entity is another one or below it; cft_descendants: all such entities; cft_ancestors: all
+//! above.
 //!
-//! A query calls cft_under for row after row with the same ancestors: what was found out (methods/below.rs) is kept at the call's place (call/site.rs), if
-//! the entity comes from a row.
+//! A query calls cft_under for row after row with the same ancestors: what was found out (methods/below.rs) is kept at
+//! the call's place (call/site.rs), if the entity comes from a row.
 
 #![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
 
@@ -37,10 +38,12 @@ struct Asked {
     trees: Option<Vec<u8>>,
 }
 
-/// `cft_under(entity, ancestor, edges regclass, trees text[]) -> boolean`, `cft_under(entity, ancestors[], ...)`: whether the entity is one of
-/// the ancestors, known or not, or below one of them at any depth, in any tree or in one of `trees`. Entities are text, integer, bigint or uuid.
+/// `cft_under(entity, ancestor, edges regclass, trees text[]) -> boolean`, `cft_under(entity, ancestors[], ...)`:
+/// whether the entity is one of the ancestors, known or not, or below one of them at any depth, in any tree or in one
+/// of `trees`. Entities are text, integer, bigint or uuid.
 ///
-/// NULL entity or ancestors: NULL. Errors: those of cft_context; 22023 for a constant or parameter that reads as an array, as one ancestor; 53400 (cftrag.work_memory).
+/// NULL entity or ancestors: NULL. Errors: those of cft_context; 22023 for a constant or parameter that reads as an
+/// array, as one ancestor; 53400 (cftrag.work_memory).
 #[pg_extern(sql = false)]
 fn cft_under(call: Call) -> Fallible<Option<bool>> {
     // SAFETY: the site is this function's own.
@@ -117,7 +120,8 @@ impl Types {
             Some(oid) => EntityType::of(oid),
             None => None,
         };
-        // cft_under: entity, ancestors, edges, trees. cft_descendants: ancestors, edges, trees[, a value of the result type].
+        // cft_under: entity, ancestors, edges, trees. cft_descendants: ancestors, edges, trees[, a value of the result
+        // type].
         let result = if declared.get(3) == Some(&pg_sys::ANYELEMENTOID) { typed(3) } else { None };
         Ok(match (typed(0), typed(1), result) {
             (Some((entity, false)), Some((ancestors, many)), _) => Self { entity, ancestors, many },
@@ -147,8 +151,8 @@ impl Types {
     }
 }
 
-/// `cft_ancestors(entity, edges regclass, trees text[])`, `cft_ancestors(entities[], ...)` -> an array: these entities, known or not, and all above
-/// them, as cft_descendants gives those below.
+/// `cft_ancestors(entity, edges regclass, trees text[])`, `cft_ancestors(entities[], ...)` -> an array: these entities,
+/// known or not, and all above them, as cft_descendants gives those below.
 ///
 /// NULL entities: NULL. Errors: those of cft_under.
 #[pg_extern(sql = false)]
@@ -156,8 +160,9 @@ fn cft_ancestors(call: Call) -> Fallible<Internal> {
     set_of(call, "entities", ancestors)
 }
 
-/// `cft_descendants(ancestor, edges regclass, trees text[])`, `cft_descendants(ancestors[], ...)` -> an array: these entities, known or not, and all
-/// below them, in these trees if they are not NULL; each once. The array is of text, bigint or uuid, without the names that are no value of its type.
+/// `cft_descendants(ancestor, edges regclass, trees text[])`, `cft_descendants(ancestors[], ...)` -> an array: these
+/// entities, known or not, and all below them, in these trees if they are not NULL; each once. The array is of text,
+/// bigint or uuid, without the names that are no value of its type.
 ///
 /// NULL ancestors: NULL. Errors: those of cft_under.
 #[pg_extern(sql = false)]

@@ -1,5 +1,6 @@
-//! What cft_under tells the planner (SUPPORT in sql/install/under.sql): how many rows it selects, what it costs, and which condition finds them
-//! by an index on the entity's column: `cft_under(d.entity, 'x')` is true where `d.entity = ANY (cft_descendants('x'))` is.
+//! What cft_under tells the planner (SUPPORT in sql/install/under.sql): how many rows it selects, what it costs, and
+//! which condition finds them by an index on the entity's column: `cft_under(d.entity, 'x')` is true where `d.entity =
+//! ANY (cft_descendants('x'))` is.
 
 #![expect(unsafe_code, reason = "the planner's interface")]
 
@@ -15,12 +16,14 @@ use pgrx::{Internal, PgList};
 /// Edge slots read for an estimate: a quarter of a millisecond.
 const CELLS: usize = 5_000;
 
-/// For more entities we give no index condition: to estimate its cost, the planner would find them all, however few rows the query reads.
+/// For more entities we give no index condition: to estimate its cost, the planner would find them all, however few
+/// rows the query reads.
 const MOST: f64 = 4_000.0;
 
-/// For a query with ORDER BY and LIMIT, an index in that order may give the first rows sooner than reading and sorting all rows below the ancestors.
-/// It does if these rows are a large share of a large table: if the share's square, times the table's rows, is more than this. (The smaller the
-/// share, the more rows pgvector's HNSW index reads, at about 70 microseconds each; reading and sorting takes 0.6 each.)
+/// For a query with ORDER BY and LIMIT, an index in that order may give the first rows sooner than reading and sorting
+/// all rows below the ancestors. It does if these rows are a large share of a large table: if the share's square, times
+/// the table's rows, is more than this. (The smaller the share, the more rows pgvector's HNSW index reads, at about 70
+/// microseconds each; reading and sorting takes 0.6 each.)
 const MUCH: f64 = 600.0;
 
 /// The share of the rows if no image may be asked: what PostgreSQL's `contsel` assumes of a point `<@` a box.
@@ -41,8 +44,8 @@ fn cft_under_support(fcinfo: pg_sys::FunctionCallInfo) -> Internal {
     unsafe { answer(fcinfo, Some, |_| false) }
 }
 
-/// Answers a planner's request about a condition that is true of some entities and all below them. `under` gives the arguments of cft_under which say the
-/// same, and `is_lossy` whether the condition is true of some of these only.
+/// Answers a planner's request about a condition that is true of some entities and all below them. `under` gives the
+/// arguments of cft_under which say the same, and `is_lossy` whether the condition is true of some of these only.
 ///
 /// # Safety
 /// A planner's call of a support function.
@@ -151,7 +154,8 @@ impl Under {
         }
     }
 
-    /// The share of the rows, as if each entity had the same number of rows. We divide by all entities, or by those in the column if these are more.
+    /// The share of the rows, as if each entity had the same number of rows. We divide by all entities, or by those in
+    /// the column if these are more.
     ///
     /// # Safety
     /// Of a planner's request.
@@ -177,7 +181,8 @@ unsafe fn index_condition(
     request: &mut pg_sys::SupportRequestIndexCondition,
     args: *mut pg_sys::List,
 ) -> Option<*mut pg_sys::List> {
-    // SAFETY: the caller's promise: the planner's structures are complete, and what is made here lives as long as they do.
+    // SAFETY: the caller's promise: the planner's structures are complete, and what is made here lives as long as they
+    // do.
     unsafe {
         let args = PgList::<pg_sys::Node>::from_pg(args);
         let (entity, ancestors, edges, trees) =
@@ -251,7 +256,8 @@ unsafe fn widened(ancestor: *mut pg_sys::Node) -> *mut pg_sys::Node {
     }
 }
 
-/// A call of the cft_descendants in the schema of this cft_under, or of the internal one, of the form that returns an array of that type.
+/// A call of the cft_descendants in the schema of this cft_under, or of the internal one, of the form that returns an
+/// array of that type.
 ///
 /// # Safety
 /// Nodes of a call of cft_under.

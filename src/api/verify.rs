@@ -1,8 +1,10 @@
-//! cft_verify: compares the image with what the caller's snapshot sees in the table, and checks the image's own invariants.
+//! cft_verify: compares the image with what the caller's snapshot sees in the table, and checks the image's own
+//! invariants.
 //!
-//! A read under AccessShareLock, in memory that does not grow with the table, but for 3 bytes per 64 of the image. The image is checked in a copy in a
-//! temporary file (serve/copied.rs). The rows of table and image are compared by sums of their hashes, in buckets; only those of buckets that differ are
-//! read again, and sorted, on disk past maintenance_work_mem.
+//! A read under AccessShareLock, in memory that does not grow with the table, but for 3 bytes per 64 of the image. The
+//! image is checked in a copy in a temporary file (serve/copied.rs). The rows of table and image are compared by sums
+//! of their hashes, in buckets; only those of buckets that differ are read again, and sorted, on disk past
+//! maintenance_work_mem.
 
 use crate::builds::{builder, load};
 use crate::call::fmgr::{Call, Rows, text_datum};
@@ -24,8 +26,8 @@ use std::hash::{BuildHasher, RandomState};
 
 pub type Edge<'n> = (Option<&'n [u8]>, &'n [u8], &'n [u8]);
 
-/// The rows of buckets that differ, each as bytes: the lengths of its tree (plus 1; 0 is none) and its parent, its names, and its source. So
-/// rows of one edge are together, those of the table first.
+/// The rows of buckets that differ, each as bytes: the lengths of its tree (plus 1; 0 is none) and its parent, its
+/// names, and its source. So rows of one edge are together, those of the table first.
 pub struct Differences {
     sort: Sort<Bytes>,
     row: Vec<u8>,
@@ -147,9 +149,10 @@ impl Sums {
     }
 }
 
-/// `cft_verify(edges regclass)`: broken invariants of the image, and edges with different numbers of rows in table and image under
-/// the caller's snapshot. No row means sound. If the image would not serve this caller, a NOTICE says why, and there are no rows.
-/// Checks a copy, for which no commit waits. Errors: as cft_context; 53400 (temp_file_limit); 55006 (writers left no time for a copy).
+/// `cft_verify(edges regclass)`: broken invariants of the image, and edges with different numbers of rows in table and
+/// image under the caller's snapshot. No row means sound. If the image would not serve this caller, a NOTICE says why,
+/// and there are no rows. Checks a copy, for which no commit waits. Errors: as cft_context; 53400 (temp_file_limit);
+/// 55006 (writers left no time for a copy).
 #[pg_extern(sql = false)]
 fn cft_verify(call: Call) -> Fallible<()> {
     let rows = call.rows();
@@ -182,7 +185,8 @@ fn cft_verify(call: Call) -> Fallible<()> {
 /// The image's broken invariants, and the rows of buckets that differ, if any does.
 pub type Outcome = (Vec<(u32, String)>, Option<Differences>);
 
-/// Compares the ticket's image with the table. If `lock` is given, fails when another session waits for it. NoImage if another image has replaced it.
+/// Compares the ticket's image with the table. If `lock` is given, fails when another session waits for it. NoImage if
+/// another image has replaced it.
 pub fn compare(
     of: &AttachedTable,
     ticket: &mut Ticket,
@@ -195,7 +199,7 @@ pub fn compare(
         Ok(None) => return Ok(Err(error::written_all_the_time(&of.table.name()))),
         Err(why) => return Ok(Err(why)),
     };
-    let image = match Image::open(&copy.memory) {
+    let image = match Image::open(copy.memory()) {
         Ok(image) => image,
         Err(why) => return Ok(Err(error::core(&why))),
     };
@@ -282,8 +286,8 @@ fn each_of_table(
     load::scan(&of.table, &of.columns, snapshot::active(), lock, |edge| each((edge.tree, edge.parent, edge.child)))
 }
 
-/// Passes each edge of a copied image that the caller's snapshot sees to `each`. Begins anew, after `forget`, once at most: when it has learned the xids that the
-/// snapshot does not know.
+/// Passes each edge of a copied image that the caller's snapshot sees to `each`. Begins anew, after `forget`, once at
+/// most: when it has learned the xids that the snapshot does not know.
 fn each_of_image<T>(
     image: Image<'_>,
     ticket: &mut Ticket,

@@ -1,7 +1,8 @@
-//! The background worker that verifies the images of a database, one after the other (`cftrag.verify_interval`; the launcher starts it). It has no image
-//! built, and does not count as somebody who asks for one. It leaves when the database is wanted, and gives way to a session that waits for a lock on the table.
+//! The background worker that verifies the images of a database, one after the other (`cftrag.verify_interval`; the
+//! launcher starts it). It has no image built, and does not count as somebody who asks for one. It leaves when the
+//! database is wanted, and gives way to a session that waits for a lock on the table.
 
-#![expect(unsafe_code, reason = "a background worker")]
+#![expect(unsafe_code, reason = "a background worker's name, a snapshot")]
 
 use crate::api::verify;
 use crate::api::verify::{Edge, Outcome};
@@ -16,13 +17,10 @@ use crate::image::control::Control;
 use crate::image::slot::Verified;
 use crate::pg::backend;
 use crate::pg::background_worker::transaction;
-use crate::pg::error_context::Entries;
 use crate::pg::{background_worker, lock_holders};
 use crate::serve::conditions;
 use crate::{error, guc};
-use pgrx::pg_sys::panic::CaughtError;
 use pgrx::prelude::*;
-use std::panic::AssertUnwindSafe;
 use std::sync::atomic::Ordering::SeqCst;
 
 /// After a check that could not end, the next is so many microseconds later, at most.
@@ -49,26 +47,13 @@ extern "C-unwind" fn cftrag_verify_worker(_arg: pg_sys::Datum) {
         if !is_old || !slot.holds_image() {
             continue;
         }
-        let entries = Entries::now();
-        PgTryBuilder::new(AssertUnwindSafe(|| transaction(|| check(control, table, functions))))
-            .catch_others(|error| report(&error, &entries))
-            .execute();
+        let once = || transaction(|| check(control, table, functions));
+        background_worker::attempt(once, |error| error::log_verifier(error.message()));
     }
 }
 
 fn put_off(verified: &Verified, interval: i64) {
     verified.not_before.store(backend::now() + interval.min(AGAIN), SeqCst);
-}
-
-/// Logs an ERROR, and ends its transaction. `entries`: those of the error context before it.
-fn report(error: &CaughtError, entries: &Entries) {
-    entries.put_back();
-    let (CaughtError::PostgresError(report)
-    | CaughtError::ErrorReport(report)
-    | CaughtError::RustPanic { ereport: report, .. }) = error;
-    error::log_verifier(report.message());
-    // SAFETY: as after an ERROR in a session's main loop.
-    unsafe { pg_sys::AbortCurrentTransaction() };
 }
 
 /// Checks a table, and notes the outcome. Does nothing if its image would serve nobody now, or if the table is locked.

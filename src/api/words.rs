@@ -1,8 +1,10 @@
-//! cft_words, cft_form, cft_spelling and the like: the words, forms and spellings that define cft_entities (sql/entities.sql).
+//! cft_words, cft_form, cft_spelling and the like: the words, forms and spellings that define cft_entities
+//! (sql/entities.sql).
 
 #![expect(unsafe_code, reason = "talks to the executor directly")]
 
 use crate::call::array;
+use crate::call::fmgr;
 use crate::call::fmgr::{Call, text_array, text_datum};
 use crate::call::utf8::from_utf8;
 use crate::error;
@@ -29,8 +31,9 @@ const PER_WORD: usize = 16;
 /// The most bytes of a character in any server encoding.
 const WIDEST: usize = 4;
 
-/// `cft_words(text, plain boolean, language)`: place (from 1), form (folded, as UTF-8), start and length in characters, the normal form, and the word in lower case. See crates/core/src/folded/words.rs.
-/// plain: the words of the text without its possessives, elisions and the like (crates/core/src/folded/plain.rs); no rows if the text has none of
+/// `cft_words(text, plain boolean, language)`: place (from 1), form (folded, as UTF-8), start and length in characters,
+/// the normal form, and the word in lower case. See crates/core/src/folded/words.rs. plain: the words of the text
+/// without its possessives, elisions and the like (crates/core/src/folded/plain.rs); no rows if the text has none of
 /// these.
 #[pg_extern(sql = false)]
 fn cft_words(call: Call) -> Fallible<()> {
@@ -70,18 +73,13 @@ fn cft_words(call: Call) -> Fallible<()> {
             text_datum(lower(word).as_bytes()),
         ];
         rows.add(&mut values, &mut [false; 6]);
-        // SAFETY: made above, copied into the row.
-        unsafe {
-            pg_sys::pfree(values[1].cast_mut_ptr());
-            pg_sys::pfree(values[4].cast_mut_ptr());
-            pg_sys::pfree(values[5].cast_mut_ptr());
-        }
+        fmgr::free([values[1], values[4], values[5]]);
     }
     Ok(())
 }
 
-/// `cft_form(name, method, language)`: its folded words joined by one blank, or another form by which that rule compares it, as UTF-8; NULL if the name can never
-/// be found in a text.
+/// `cft_form(name, method, language)`: its folded words joined by one blank, or another form by which that rule
+/// compares it, as UTF-8; NULL if the name can never be found in a text.
 #[pg_extern(sql = false)]
 fn cft_form(name: &[u8], method: &[u8], language: &[u8]) -> Fallible<Option<Vec<u8>>> {
     let Some(kind) = kind_of(method) else { return Ok(None) };
@@ -103,8 +101,8 @@ fn kind_of(method: &[u8]) -> Option<FormKind> {
     tiers::form_named(method)
 }
 
-/// `cft_window_form(words bytea[], method, language)`: the form of normal words of a text that the rule compares with that of a name; NULL if it compares none
-/// with them.
+/// `cft_window_form(words bytea[], method, language)`: the form of normal words of a text that the rule compares with
+/// that of a name; NULL if it compares none with them.
 #[pg_extern(sql = false)]
 fn cft_window_form(call: Call) -> Fallible<Internal> {
     let (Some(words), Some(kind), Some(language)) = (call.arg(0), call.text(1).and_then(kind_of), call.text(2)) else {
@@ -118,7 +116,8 @@ fn cft_window_form(call: Call) -> Fallible<Internal> {
     Ok(Internal::from(has.then(|| text_datum(&form))))
 }
 
-/// `cft_normal_words(name, language)`: the normal words of a name, as UTF-8; NULL if texts find it as it is written only.
+/// `cft_normal_words(name, language)`: the normal words of a name, as UTF-8; NULL if texts find it as it is written
+/// only.
 #[pg_extern(sql = false)]
 fn cft_normal_words(name: &[u8], language: &[u8]) -> Fallible<Option<Vec<Vec<u8>>>> {
     let name = if name.len() > WIDEST * MOST_BYTES { &[] } else { name };
@@ -128,7 +127,8 @@ fn cft_normal_words(name: &[u8], language: &[u8]) -> Fallible<Option<Vec<Vec<u8>
     Ok(words.map(split))
 }
 
-/// `cft_parts(name, language)`: the parts of a name that lists several things, as far as texts can name them. See crates/core/src/folded/parts.rs.
+/// `cft_parts(name, language)`: the parts of a name that lists several things, as far as texts can name them. See
+/// crates/core/src/folded/parts.rs.
 #[pg_extern(sql = false)]
 fn cft_parts(name: &[u8], language: &[u8]) -> Fallible<Internal> {
     let name = if name.len() > WIDEST * MOST_BYTES { &[] } else { name };
@@ -143,15 +143,16 @@ fn cft_parts(name: &[u8], language: &[u8]) -> Fallible<Internal> {
     Ok(Internal::from((!parts.is_empty()).then(|| text_array(&parts))))
 }
 
-/// `cft_may_be_misspelled(word bytea, language)`: whether a normal word may be misspelled: it has four characters or more and no digit, and is no common
-/// word of the language.
+/// `cft_may_be_misspelled(word bytea, language)`: whether a normal word may be misspelled: it has four characters or
+/// more and no digit, and is no common word of the language.
 #[pg_extern(sql = false)]
 fn cft_may_be_misspelled(word: &[u8], language: &[u8]) -> bool {
     cftrag_core::may_be_misspelled(language_of(language), word)
 }
 
-/// `cft_misspelled(words bytea[], name, place, all, language)`: whether normal words of a text, which has `all`, are those of a name but for the one at that
-/// place, from 0, which is near the name's. See crates/core/src/folded/forms.rs.
+/// `cft_misspelled(words bytea[], name, place, all, language)`: whether normal words of a text, which has `all`, are
+/// those of a name but for the one at that place, from 0, which is near the name's. See
+/// crates/core/src/folded/forms.rs.
 #[pg_extern(sql = false)]
 fn cft_misspelled(call: Call) -> Fallible<bool> {
     let (Some(words), Some(name)) = (call.arg(0), call.text(1)) else { return Ok(false) };
@@ -172,8 +173,8 @@ fn cft_misspelled(call: Call) -> Fallible<bool> {
     ))
 }
 
-/// `cft_spelled_otherwise(name, text, start, length, method, words, language)`: whether so many words there, of the same form as the name, may be taken for it. See
-/// crates/core/src/recognise/spelling.rs.
+/// `cft_spelled_otherwise(name, text, start, length, method, words, language)`: whether so many words there, of the
+/// same form as the name, may be taken for it. See crates/core/src/recognise/spelling.rs.
 #[pg_extern(sql = false)]
 fn cft_spelled_otherwise(
     name: &[u8],
@@ -194,8 +195,8 @@ fn cft_spelled_otherwise(
     Ok(Some(may_be && cftrag_core::is_spelled_otherwise(kind, name.as_bytes(), text, window, case(language))))
 }
 
-/// `cft_definitions(text)`: the abbreviations that a text defines: where the long form begins and the character after it, from 1, and the short form. See
-/// crates/core/src/recognise/abbreviation.rs.
+/// `cft_definitions(text)`: the abbreviations that a text defines: where the long form begins and the character after
+/// it, from 1, and the short form. See crates/core/src/recognise/abbreviation.rs.
 #[pg_extern(sql = false)]
 fn cft_definitions(call: Call) -> Fallible<()> {
     let rows = call.rows();
@@ -219,9 +220,9 @@ fn cft_definitions(call: Call) -> Fallible<()> {
     Ok(())
 }
 
-/// `cft_coordinations(text, language)`: names that a text joins, with what they have in common said once: the number of their list, and that of the name in
-/// it, from the last one; where the window of it and those after it begins and the character after it, from 1; and the name. See
-/// crates/core/src/recognise/coordination.rs.
+/// `cft_coordinations(text, language)`: names that a text joins, with what they have in common said once: the number of
+/// their list, and that of the name in it, from the last one; where the window of it and those after it begins and the
+/// character after it, from 1; and the name. See crates/core/src/recognise/coordination.rs.
 #[pg_extern(sql = false)]
 fn cft_coordinations(call: Call) -> Fallible<()> {
     let rows = call.rows();
@@ -248,8 +249,8 @@ fn cft_coordinations(call: Call) -> Fallible<()> {
     Ok(())
 }
 
-/// `cft_spelling(name, text, start, length, language)`: how well these characters of the text spell the name that they fold to; NULL if they do not fold to it.
-/// See crates/core/src/recognise/spelling.rs.
+/// `cft_spelling(name, text, start, length, language)`: how well these characters of the text spell the name that they
+/// fold to; NULL if they do not fold to it. See crates/core/src/recognise/spelling.rs.
 #[pg_extern(sql = false)]
 fn cft_spelling(name: &[u8], text: &[u8], start: i32, length: i32, language: &[u8]) -> Fallible<Option<i32>> {
     let mut check_interrupts = check_interrupts;
@@ -294,11 +295,12 @@ fn characters(text: &str, work: &mut Interruptible<'_>) -> i32 {
     counted.sum::<usize>() as i32
 }
 
-/// A text as UTF-8, whatever the database's encoding. None if it is not valid UTF-8 (SQL_ASCII holds any bytes). 0A000 in an encoding
-/// where a character may become two of Unicode's: positions would differ.
+/// A text as UTF-8, whatever the database's encoding. None if it is not valid UTF-8 (SQL_ASCII holds any bytes). 0A000
+/// in an encoding where a character may become two of Unicode's: positions would differ.
 fn as_utf8<'t>(text: &'t [u8], work: &mut Interruptible<'_>) -> Fallible<Option<&'t str>> {
     let utf8 = pg_sys::pg_enc::PG_UTF8 as i32;
-    // SAFETY: reads a backend variable; pg_server_to_any gives the same bytes, or a NUL-terminated copy in the caller's memory context.
+    // SAFETY: reads a backend variable; pg_server_to_any gives the same bytes, or a NUL-terminated copy in the caller's
+    // memory context.
     let bytes = unsafe {
         let encoding = pg_sys::GetDatabaseEncoding();
         if encoding == pg_sys::pg_enc::PG_EUC_JIS_2004 as i32 {

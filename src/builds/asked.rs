@@ -1,7 +1,8 @@
-//! Which tables are asked most, kept in a file: the launcher writes it when the server stops, and the next start builds their images first.
+//! Which tables are asked most, kept in a file: the launcher writes it when the server stops, and the next start builds
+//! their images first.
 //!
-//! A line is a database's OID and a table's, those that were asked most first; then come those of the file before. The file is a hint: if it is
-//! missing or wrong, images are built in another order.
+//! A line is a database's OID and a table's, those that were asked most first; then come those of the file before. The
+//! file is a hint: if it is missing or wrong, images are built in another order.
 
 use crate::image::control::Control;
 use std::collections::HashMap;

@@ -1,8 +1,8 @@
 //! What all builds share: the builder's mark, memory for the image, publishing it, giving way, and the outcome.
 //!
-//! A table has one builder at a time: `alone` marks its slot, and the mark is removed however the process ends. An image is built where no other
-//! process can see it and published in one step under its lock. A builder that holds a lock on the table gives way to a session that waits for
-//! a stronger one.
+//! A table has one builder at a time: `alone` marks its slot, and the mark is removed however the process ends. An
+//! image is built where no other process can see it and published in one step under its lock. A builder that holds a
+//! lock on the table gives way to a session that waits for a stronger one.
 
 #![expect(unsafe_code, reason = "locks, snapshots and a table scan")]
 
@@ -14,7 +14,7 @@ use crate::image::control::Control;
 use crate::image::grow::{SHORTAGE, Shortage};
 use crate::image::slot::{BuilderMark, Header, SWEEPER};
 use crate::image::{chunks, control, evict, grow, slot};
-use crate::pg::{lock_holders, shm};
+use crate::pg::{backend, lock_holders, shm};
 use cftrag_core::{Image, Memory, chunk_bytes};
 use pgrx::prelude::*;
 use pgrx::{PgTryBuilder, pg_sys};
@@ -46,8 +46,8 @@ pub fn alone(control: &Control, table: pg_sys::Oid, work: impl FnOnce(usize) -> 
     };
     let me = std::process::id();
     let holder = slot.builder.load(SeqCst);
-    // SAFETY: looks a process up in the process array; a dead builder's mark is taken over.
-    let dead = ![0, SWEEPER].contains(&holder) && unsafe { pg_sys::BackendPidGetProc(holder as i32).is_null() };
+    // A dead builder's mark is taken over.
+    let dead = ![0, SWEEPER].contains(&holder) && !backend::is_process(holder as i32);
     if slot.builder.compare_exchange(if dead { holder } else { 0 }, me, SeqCst, SeqCst).is_err() {
         return Err(Refused::Busy);
     }
@@ -61,8 +61,8 @@ pub fn alone(control: &Control, table: pg_sys::Oid, work: impl FnOnce(usize) -> 
     UNDER_WAY.set(Some((index, Vec::new())));
     let result = PgTryBuilder::new(AssertUnwindSafe(|| work(index)))
         .catch_others(|error| {
-            // The ERROR or panic may have left a lightweight lock held that abandon() takes. So release them all first, as every abort does.
-            // SAFETY: releases this process's lightweight locks; a builder's callers hold none.
+            // The ERROR or panic may have left a lightweight lock held that abandon() takes. So release them all first,
+            // as every abort does. SAFETY: releases this process's lightweight locks; a builder's callers hold none.
             unsafe { pg_sys::LWLockReleaseAll() };
             abandon();
             error.rethrow()
@@ -88,7 +88,8 @@ pub fn alone(control: &Control, table: pg_sys::Oid, work: impl FnOnce(usize) -> 
     result.map_err(|report| Refused::Failed(Box::new(report)))
 }
 
-/// Frees what an unfinished build holds, and lets other processes build. After a finished build there is nothing left to free.
+/// Frees what an unfinished build holds, and lets other processes build. After a finished build there is nothing left
+/// to free.
 fn abandon() {
     if let Some((index, tokens)) = UNDER_WAY.take()
         && let Some(control) = control::control()
@@ -129,7 +130,8 @@ unsafe extern "C-unwind" fn at_exit(_code: i32, _arg: pg_sys::Datum) {
     abandon();
 }
 
-/// Makes this the table's image if `ready`, called under the lock, returns true. Until then an older image keeps answering.
+/// Makes this the table's image if `ready`, called under the lock, returns true. Until then an older image keeps
+/// answering.
 pub fn publish(control: &Control, index: usize, header: Header, ready: impl FnOnce() -> bool) -> bool {
     // As if it had just been asked for: it is not the next to go.
     control.slot(index).touch();
@@ -146,11 +148,10 @@ pub fn publish(control: &Control, index: usize, header: Header, ready: impl FnOn
 /// Half of what an edge takes in the smallest images.
 const LEAST_A_ROW: f32 = 35.0;
 
-/// An error if the image of the table cannot fit, whatever made room for it. By the rows that ANALYZE or VACUUM counted, not by the table's size: it
-/// may have other columns, and dead rows.
+/// An error if the image of the table cannot fit, whatever made room for it. By the rows that ANALYZE or VACUUM
+/// counted, not by the table's size: it may have other columns, and dead rows.
 pub fn check_room(control: &Control, index: usize, table: &EdgesTable) -> Fallible<()> {
-    // SAFETY: an open relation.
-    let rows = unsafe { (*(*table.rel()).rd_rel).reltuples }.max(0.0);
+    let rows = table.counted().max(0.0);
     if evict::has_room(control, index, (rows * LEAST_A_ROW) as u64) {
         return Ok(());
     }
@@ -222,7 +223,8 @@ pub enum BuildOutcome {
 }
 
 impl BuildOutcome {
-    /// Decodes the slot's `word` for that asker; `None` if its build has not ended, or if another asker's build has ended since.
+    /// Decodes the slot's `word` for that asker; `None` if its build has not ended, or if another asker's build has
+    /// ended since.
     pub fn of(word: u64, asker: u64) -> Self {
         let all = [
             Self::Built,
@@ -255,7 +257,8 @@ pub fn leave(table: pg_sys::Oid) -> Fallible<()> {
 /// Pause between two looks at all the server's locks.
 pub const LOCK_POLL: Duration = Duration::from_millis(50);
 
-/// An error if another session waits for our lock on the table, SHARE or ACCESS SHARE, or for this worker to leave the database.
+/// An error if another session waits for our lock on the table, SHARE or ACCESS SHARE, or for this worker to leave the
+/// database.
 pub fn give_way(table: &EdgesTable, lock: pg_sys::LOCKMODE) -> Fallible<()> {
     leave(table.oid())?;
     let is_wanted = if lock == pg_sys::ShareLock as pg_sys::LOCKMODE {

@@ -1,7 +1,7 @@
 //! Applies the log of a load (capture/log_record.rs) to an image that was scanned beside writers.
 //!
-//! What the scan's snapshot saw is in the image already. A delete may come before the insert of its row; then the delete waits. May raise.
-//! Only the builder (online.rs) calls it, with an image that is not published yet.
+//! What the scan's snapshot saw is in the image already. A delete may come before the insert of its row; then the
+//! delete waits. May raise. Only the builder (online.rs) calls it, with an image that is not published yet.
 
 use crate::builds::builder;
 use crate::capture::delta::Change;
@@ -70,8 +70,8 @@ impl<'c> Applier<'c> {
         }
     }
 
-    /// Drops the waiting deletes of aborted transactions, and marks those of committed ones. Called before the log is read: a transaction that
-    /// commits later may still add to the log.
+    /// Drops the waiting deletes of aborted transactions, and marks those of committed ones. Called before the log is
+    /// read: a transaction that commits later may still add to the log.
     pub fn settle_waiting(&mut self) -> Fallible<()> {
         self.known = XidFates::default();
         let mut now = XidFates::default();
@@ -102,8 +102,8 @@ impl<'c> Applier<'c> {
         Ok(())
     }
 
-    /// Whether the scan's snapshot saw the change (so the image has it: an insert as a settled row, a deleted row not at all), or its
-    /// transaction aborted.
+    /// Whether the scan's snapshot saw the change (so the image has it: an insert as a settled row, a deleted row not
+    /// at all), or its transaction aborted.
     fn is_settled(&mut self, change: Change) -> Fallible<bool> {
         let xid = change.by();
         if self.seen.view(xid, Hint::None) == View::Unknown {
@@ -112,7 +112,8 @@ impl<'c> Applier<'c> {
         Ok(self.seen.view(xid, Hint::None) == View::Seen || self.seen.learned(xid) == Hint::Aborted)
     }
 
-    /// Applies one change; returns false for a delete whose insert has not come yet. `rest` is this change and all later ones.
+    /// Applies one change; returns false for a delete whose insert has not come yet. `rest` is this change and all
+    /// later ones.
     fn one<'e>(
         &mut self,
         memory: &mut Memory,
@@ -150,7 +151,8 @@ impl<'c> Applier<'c> {
         self.known.learn(ask).ok_or_else(|| error::load_lost(&self.table, LoadLost::XidTooOld))
     }
 
-    /// Finds in a long list the rows that `rest` deletes. They stay in place, since only this process changes the image.
+    /// Finds in a long list the rows that `rest` deletes. They stay in place, since only this process changes the
+    /// image.
     fn find_deleted<'e>(
         &mut self,
         memory: &Memory,

@@ -1,9 +1,10 @@
-//! Images at server start (`cftrag.build_on_start`). Once the server takes writes (a standby: at its promotion), the launcher starts one worker
-//! per database, which builds the images of the tables attached there; then it stays, to start a worker for each database whose images are to be verified
-//! (`cftrag.verify_interval`). It ends as a worker that failed does: the postmaster restarts such a one at once after a crash restart, else after [`RESTART`].
+//! Images at server start (`cftrag.build_on_start`). Once the server takes writes (a standby: at its promotion), the
+//! launcher starts one worker per database, which builds the images of the tables attached there; then it stays, to
+//! start a worker for each database whose images are to be verified (`cftrag.verify_interval`). It ends as a worker
+//! that failed does: the postmaster restarts such a one at once after a crash restart, else after [`RESTART`].
 //!
-//! The launcher is connected to no database, so it blocks no command. Its workers are connected to one while they build, and leave when a session
-//! wants to copy, rename or drop it.
+//! The launcher is connected to no database, so it blocks no command. Its workers are connected to one while they
+//! build, and leave when a session wants to copy, rename or drop it.
 
 #![expect(unsafe_code, reason = "wakes another process")]
 
@@ -26,7 +27,8 @@ use std::time::{Duration, Instant};
 /// Seconds until the launcher restarts: PostgreSQL's longest, a thousand days.
 const RESTART: i32 = 86_400_000;
 
-/// A table whose writers do not end within this time (prepared transactions, say) is put off until all other tables of all databases are built.
+/// A table whose writers do not end within this time (prepared transactions, say) is put off until all other tables of
+/// all databases are built.
 const BUSY_TABLE_WAIT: Duration = Duration::from_millis(20);
 
 /// After this many such waits, a second in all, a table with writers is put off at once.
@@ -56,7 +58,8 @@ pub fn register() {
 #[pg_guard]
 #[unsafe(no_mangle)]
 extern "C-unwind" fn cftrag_launcher(_arg: pg_sys::Datum) {
-    // SAFETY: the start of a background worker, as PostgreSQL documents it; without a database only shared catalogs can be read.
+    // SAFETY: the start of a background worker, as PostgreSQL documents it; without a database only shared catalogs can
+    // be read.
     unsafe {
         crate::pg::compat::pqsignal(pg_sys::SIGTERM as i32, Some(shutdown));
         crate::pg::compat::pqsignal(pg_sys::SIGHUP as i32, Some(reload));
@@ -192,9 +195,10 @@ fn databases() -> Vec<pg_sys::Oid> {
     found
 }
 
-/// The main function of a worker that builds the images of one database (the first number of bgw_extra), one after the other, in the given
-/// round (the second number). Those that were asked most come first. It leaves when a session wants to copy, rename or drop the database. No table waits for another table's writers:
-/// the first round puts off tables with writers, the second tries them in turn.
+/// The main function of a worker that builds the images of one database (the first number of bgw_extra), one after the
+/// other, in the given round (the second number). Those that were asked most come first. It leaves when a session wants
+/// to copy, rename or drop the database. No table waits for another table's writers: the first round puts off tables
+/// with writers, the second tries them in turn.
 #[pg_guard]
 #[unsafe(no_mangle)]
 extern "C-unwind" fn cftrag_start_builder(_arg: pg_sys::Datum) {
@@ -241,8 +245,8 @@ fn log_put_off(table: pg_sys::Oid) {
     error::put_off_at_start(&name::full_name(table), &prepared).report(PgLogLevel::LOG);
 }
 
-/// The tables attached in this database; None without the extension. We read the catalogs by index, not by SQL, because the database's owner can
-/// change what SQL does here.
+/// The tables attached in this database; None without the extension. We read the catalogs by index, not by SQL, because
+/// the database's owner can change what SQL does here.
 pub fn attached() -> Option<(Functions, Vec<pg_sys::Oid>)> {
     let functions = Functions::of_extension();
     let there = functions.capture != pg_sys::InvalidOid;

@@ -1,9 +1,10 @@
 //! Loads an image from a table: under a SHARE lock (locked.rs), or beside writers (online.rs).
 //!
-//! Under a SHARE lock (a small table, by its first reader or by cft_build), every row that the build snapshot B sees is settled and no
-//! change is in progress. Writers wait meanwhile, unless the build gives way to them, as that of a small table does. Readers never wait,
-//! because the reference query answers them. The image is built where no other process can see it and published at the end, before the lock is
-//! released. A failed build frees its memory, at the latest when the backend exits (builder.rs).
+//! Under a SHARE lock (a small table, by its first reader or by cft_build), every row that the build snapshot B sees is
+//! settled and no change is in progress. Writers wait meanwhile, unless the build gives way to them, as that of a small
+//! table does. Readers never wait, because the reference query answers them. The image is built where no other process
+//! can see it and published at the end, before the lock is released. A failed build frees its memory, at the latest
+//! when the backend exits (builder.rs).
 
 #![expect(unsafe_code, reason = "locks, snapshots and a table scan")]
 
@@ -36,7 +37,8 @@ const LEAST_COUNTERS: usize = 4096;
 /// Bytes read between two checks for waiting sessions and interrupts: about a millisecond's work.
 const BYTES_BETWEEN_CHECKS: usize = 64 * 1024;
 
-/// The longest value that a build under a SHARE lock reads while it gives way to writers: also about a millisecond's work.
+/// The longest value that a build under a SHARE lock reads while it gives way to writers: also about a millisecond's
+/// work.
 const READER_VALUE_MAX: usize = 1 << 20;
 
 /// Notes in the slot how long a build took, without the time it waited, however the build ends.
@@ -48,7 +50,8 @@ impl Drop for Took<'_> {
     }
 }
 
-/// Builds the image of what the snapshot sees, and returns its header. Gives way to a session that waits for the caller's `lock`.
+/// Builds the image of what the snapshot sees, and returns its header. Gives way to a session that waits for the
+/// caller's `lock`.
 #[expect(clippy::too_many_arguments, reason = "what both ways of building share")]
 pub fn load(
     control: &Control,
@@ -70,7 +73,8 @@ pub fn load(
     let image = Image::format(memory, random_seed()).map_err(|e| error::core(&e))?;
     image.set_language(language);
     image.set_address(0, root);
-    // A first pass counts each entity's rows, so that its record is given its full size at once. The counts are only a hint.
+    // A first pass counts each entity's rows, so that its record is given its full size at once. The counts are only a
+    // hint.
     let degrees = Degrees::new(image, counters_bytes(table));
     let slot = control.slot(index);
     let next_row = || slot.progress.done.fetch_add(1, Relaxed);
@@ -112,20 +116,19 @@ pub fn load(
     })
 }
 
-/// The snapshot that a build under a SHARE lock scans with. In a SERIALIZABLE transaction, an MVCC scan would take predicate locks and note
-/// conflicts, which make writes fail. PostgreSQL exempts scans with other kinds of snapshots, CREATE INDEX's for example. SnapshotSelf sees the
-/// same rows: under the lock, and without an xid of our own, the build's snapshot sees every committed row.
+/// The snapshot that a build under a SHARE lock scans with. In a SERIALIZABLE transaction, an MVCC scan would take
+/// predicate locks and note conflicts, which make writes fail. PostgreSQL exempts scans with other kinds of snapshots,
+/// CREATE INDEX's for example. SnapshotSelf sees the same rows: under the lock, and without an xid of our own, the
+/// build's snapshot sees every committed row.
 fn without_predicate_locks(snapshot: pg_sys::Snapshot) -> pg_sys::Snapshot {
-    // SAFETY: backend variables.
-    unsafe {
-        match pg_sys::XactIsoLevel as u32 == pg_sys::XACT_SERIALIZABLE {
-            true => &raw mut pg_sys::SnapshotSelfData,
-            false => snapshot,
-        }
+    match backend::isolation() == pg_sys::XACT_SERIALIZABLE {
+        true => &raw mut pg_sys::SnapshotSelfData,
+        false => snapshot,
     }
 }
 
-/// Frees the old image before the new one needs memory, if no snapshot can use it: it lost a change, or the table was rewritten since.
+/// Frees the old image before the new one needs memory, if no snapshot can use it: it lost a change, or the table was
+/// rewritten since.
 fn free_useless(control: &Control, index: usize, key: &Key) {
     let slot = control.slot(index);
     let useless =
@@ -151,8 +154,7 @@ pub fn key(table: &EdgesTable, snapshot: pg_sys::Snapshot, functions: Functions)
     }
     let columns = table.require_columns(&registration.names)?;
     crate::catalog::column_rules::check_columns(table, &registration.names)?;
-    // SAFETY: an open relation.
-    let locator = unsafe { compat::locator(table.rel()) };
+    let locator = table.locator();
     let key = Key {
         locator,
         database_xmin: compat::database_xmin(),
@@ -193,8 +195,9 @@ fn insert(
     }
 }
 
-/// The latest transaction that wrote a row version which is in the table, or deleted one, 64 bits: a snapshot that sees all up to it sees the
-/// same rows as the build's. (Versions that such a snapshot sees are there as long as the snapshot is.)
+/// The latest transaction that wrote a row version which is in the table, or deleted one, 64 bits: a snapshot that sees
+/// all up to it sees the same rows as the build's. (Versions that such a snapshot sees are there as long as the
+/// snapshot is.)
 fn last_change(table: &EdgesTable, mut pace: Pace<'_>) -> Fallible<u64> {
     if compat::snapshots_expire() {
         return Ok(u64::MAX);
@@ -220,9 +223,10 @@ fn last_change(table: &EdgesTable, mut pace: Pace<'_>) -> Fallible<u64> {
     result.map(|()| last)
 }
 
-/// Calls `each` for every edge and label of the table that the snapshot sees. The scan and the output functions of these types run no user's code. If
-/// that changed, the code would run with the rights of the table's owner (catalog/trust.rs), not with the caller's or a worker's.
-/// If `lock` is given, fails when another session waits for it.
+/// Calls `each` for every edge and label of the table that the snapshot sees. The scan and the output functions of
+/// these types run no user's code. If that changed, the code would run with the rights of the table's owner
+/// (catalog/trust.rs), not with the caller's or a worker's. If `lock` is given, fails when another session waits for
+/// it.
 pub fn scan(
     table: &EdgesTable,
     columns: &Columns,
@@ -234,7 +238,8 @@ pub fn scan(
     crate::catalog::trust::as_owner(table, 0, || scan_rows(table, columns, snapshot, pace, each))
 }
 
-/// Checks for waiting sessions and interrupts while a table is read: once per so many bytes, not rows, since a few rows may be long.
+/// Checks for waiting sessions and interrupts while a table is read: once per so many bytes, not rows, since a few rows
+/// may be long.
 struct Pace<'t> {
     table: &'t EdgesTable,
     lock: Option<pg_sys::LOCKMODE>,
@@ -314,7 +319,8 @@ fn scan_rows(
             }
             if result.is_ok() && present[2] {
                 let tree = present[0].then_some(names[0].as_slice());
-                // A row without a parent only says that its child exists, as a row whose parent is the child itself does.
+                // A row without a parent only says that its child exists, as a row whose parent is the child itself
+                // does.
                 let parent = if present[1] { &names[1] } else { &names[2] };
                 // A table of names has no edges.
                 if columns.parent.number != 0 {

@@ -1,8 +1,7 @@
 //! Building under a SHARE lock: every row that the build's snapshot sees is settled, and no change is in progress.
 //!
-//! Used by cft_build, and by the first reader of a small table, whose build gives way to writers and takes only locks that are free.
-
-#![expect(unsafe_code, reason = "locks, snapshots and a table scan")]
+//! Used by cft_build, and by the first reader of a small table, whose build gives way to writers and takes only locks
+//! that are free.
 
 use crate::builds::builder::{BuildOutcome, Refused, alone, check_room, note_outcome, noted_outcome, publish};
 use crate::builds::load::{key, load};
@@ -16,12 +15,14 @@ use crate::image::control::Control;
 use crate::image::slot::LOCKED_SCAN;
 use crate::image::{chunks, gone};
 use crate::pg::contain::Quiet;
+use crate::pg::{backend, snapshot};
 use cftrag_core::Memory;
 use pgrx::prelude::*;
 use std::time::Instant;
 
-/// Builds the image of a table on which the caller holds a SHARE lock, in a transaction without an xid. With `yields`, fails when another session
-/// waits for that lock, and notes [`BuildOutcome::Yielded`]. Raises the errors of scanning the table.
+/// Builds the image of a table on which the caller holds a SHARE lock, in a transaction without an xid. With `yields`,
+/// fails when another session waits for that lock, and notes [`BuildOutcome::Yielded`]. Raises the errors of scanning
+/// the table.
 pub fn build(control: &Control, table: &EdgesTable, functions: Functions, yields: bool) -> Result<(), Refused> {
     note_outcome(BuildOutcome::None);
     alone(control, table.oid(), |index| {
@@ -34,15 +35,12 @@ pub fn build(control: &Control, table: &EdgesTable, functions: Functions, yields
 
 fn fill(control: &Control, index: usize, table: &EdgesTable, functions: Functions, yields: bool) -> Fallible<()> {
     let started = Instant::now();
-    // SAFETY: a snapshot of now, registered while it is used (an ERROR's abort forgets it); taken under the SHARE lock.
-    let snapshot = unsafe { pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot()) };
     let mut memory = Memory::new();
     let lock = yields.then_some(pg_sys::ShareLock as pg_sys::LOCKMODE);
-    let header = load(control, index, table, functions, snapshot, started, &mut memory, lock);
-    // SAFETY: registered above.
-    unsafe { pg_sys::UnregisterSnapshot(snapshot) };
+    // A snapshot of now is taken under the SHARE lock.
+    let header =
+        snapshot::with_registered(|now| load(control, index, table, functions, now, started, &mut memory, lock))?;
     // Try twice: at the first attempt, memory to map the old image may be short for a moment.
-    let header = header?;
     match publish(control, index, header, || true) || publish(control, index, header, || true) {
         true => {
             linked::names_may_differ(table.oid(), functions);
@@ -56,37 +54,34 @@ fn fill(control: &Control, index: usize, table: &EdgesTable, functions: Function
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum InPlace {
     Built,
-    /// A writer waits, or would wait too long, or the caller may not lock the table: a worker should build beside writers.
+    /// A writer waits, or would wait too long, or the caller may not lock the table: a worker should build beside
+    /// writers.
     GaveWay,
     No,
 }
 
-/// Builds a small table's image in the caller's own call, if that is possible at once: no xid, no parallel operation, the caller may LOCK the table, and
-/// the SHARE lock is free.
+/// Builds a small table's image in the caller's own call, if that is possible at once: no xid, no parallel operation,
+/// the caller may LOCK the table, and the SHARE lock is free.
 pub fn in_place(control: &Control, table: &EdgesTable, functions: Functions) -> InPlace {
     let limit = crate::guc::in_place_bytes();
     let _quiet = Quiet::enter();
-    // SAFETY: reads backend state.
-    let possible = unsafe {
-        limit > 0
-            && pg_sys::GetTopTransactionIdIfAny() == pg_sys::InvalidTransactionId
-            && !pg_sys::IsInParallelMode()
-            && table.bytes() <= limit
-    };
+    let possible = limit > 0 && backend::is_plain_reader() && table.bytes() <= limit;
     if !possible {
         return InPlace::No;
     }
     if !privileges::may_lock(table.oid()) {
         return InPlace::GaveWay;
     }
-    // SAFETY: an open relation; released below, or by the transaction's abort.
-    if !unsafe { pg_sys::ConditionalLockRelation(table.rel(), pg_sys::ShareLock as pg_sys::LOCKMODE) } {
+    // Released below, or by the transaction's abort.
+    let lock = pg_sys::ShareLock as pg_sys::LOCKMODE;
+    if !table.try_lock(lock) {
         return InPlace::No;
     }
-    // Another session may have built the image meanwhile; or it is current, and the caller's snapshot is older than the registration.
+    // Another session may have built the image meanwhile; or it is current, and the caller's snapshot is older than the
+    // registration.
     let built = if is_current(control, table, functions) { Ok(()) } else { build(control, table, functions, true) };
-    // SAFETY: taken above; the image is published, so writers may go on.
-    unsafe { pg_sys::UnlockRelation(table.rel(), pg_sys::ShareLock as pg_sys::LOCKMODE) };
+    // The image is published, so writers may go on.
+    table.unlock(lock);
     match built {
         Ok(()) => InPlace::Built,
         Err(_) if noted_outcome() == BuildOutcome::Yielded => InPlace::GaveWay,

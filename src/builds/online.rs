@@ -5,10 +5,11 @@
 //!   3  take snapshot B, count the rows in one scan (load.rs), insert them as settled in a second
 //!   4  apply the log, except for what B sees already; publish when it is empty, under the lock that flushes take
 //!
-//! While it waits (2), it holds no table lock and no snapshot, so it blocks no writer, no DDL and no VACUUM. For 3 and 4
-//! it takes AccessShareLock, as any query, so ANALYZE, VACUUM and CREATE INDEX CONCURRENTLY go on beside it, and gives up when another session waits for
-//! ACCESS EXCLUSIVE. (If triggers or columns change meanwhile, the key of the image says so.) Waits are capped. A load that ended without an image
-//! is tried again when an image is next needed, after RETRY_MICROSECONDS at the earliest.
+//! While it waits (2), it holds no table lock and no snapshot, so it blocks no writer, no DDL and no VACUUM. For 3 and
+//! 4 it takes AccessShareLock, as any query, so ANALYZE, VACUUM and CREATE INDEX CONCURRENTLY go on beside it, and
+//! gives up when another session waits for ACCESS EXCLUSIVE. (If triggers or columns change meanwhile, the key of the
+//! image says so.) Waits are capped. A load that ended without an image is tried again when an image is next needed,
+//! after RETRY_MICROSECONDS at the earliest.
 
 #![expect(unsafe_code, reason = "background workers, locks, snapshots")]
 
@@ -29,7 +30,7 @@ use crate::pg::backend;
 use crate::pg::background_worker::{between_transactions, transaction};
 use crate::pg::latch::pause;
 use crate::pg::snapshot::SnapshotView;
-use crate::pg::{background_worker, compat, lock_holders};
+use crate::pg::{background_worker, compat, lock_holders, snapshot};
 use cftrag_core::Memory;
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
@@ -55,7 +56,8 @@ pub struct Job {
     pub patience: Duration,
 }
 
-/// Builds the image of a table beside its writers, in a worker that a session requested, which needs a place (worker_limit.rs).
+/// Builds the image of a table beside its writers, in a worker that a session requested, which needs a place
+/// (worker_limit.rs).
 fn load_in_place(control: &Control, job: &Job) {
     let work = |index| match worker_limit::take(control, index) {
         true => run(control, index, job),
@@ -69,7 +71,8 @@ pub fn load_at_start(control: &Control, job: &Job) -> BuildOutcome {
     load(control, job, |index| run(control, index, job))
 }
 
-/// Does `work` as the table's only builder, and reports the outcome. Called in a background worker, outside any transaction.
+/// Does `work` as the table's only builder, and reports the outcome. Called in a background worker, outside any
+/// transaction.
 fn load(control: &Control, job: &Job, work: impl FnOnce(usize) -> Fallible<()>) -> BuildOutcome {
     let done = transaction(|| match builder::alone(control, job.table, work) {
         Ok(()) => BuildOutcome::Built,
@@ -129,12 +132,7 @@ fn run(control: &Control, index: usize, job: &Job) -> Fallible<()> {
     slot.progress.phase.store(LOCKING, SeqCst);
     let table = opened(slot, job)?;
     slot.progress.phase.store(SCANNING, SeqCst);
-    // SAFETY: a snapshot of now, registered while it is used (an ERROR's abort forgets it).
-    let snapshot = unsafe { pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot()) };
-    let result = scan_and_apply(control, index, &table, job.functions, snapshot, load, started);
-    // SAFETY: registered above.
-    unsafe { pg_sys::UnregisterSnapshot(snapshot) };
-    result
+    snapshot::with_registered(|now| scan_and_apply(control, index, &table, job.functions, now, load, started))
 }
 
 fn scan_and_apply(
@@ -160,7 +158,8 @@ fn scan_and_apply(
         let segments = log_record::take(control, index);
         let (trigger, locator, columns) = (header.key.row.oid, header.key.locator, header.key.columns);
         for segment in segments {
-            // Skip changes that another trigger captured, or that were captured before the table was rewritten: they are not this image's.
+            // Skip changes that another trigger captured, or that were captured before the table was rewritten: they
+            // are not this image's.
             if u32::from(segment.source.trigger) != trigger || segment.source.locator != locator {
                 continue;
             }
@@ -209,8 +208,8 @@ fn wait_for_writers(slot: &Slot, job: &Job) -> Fallible<()> {
     Ok(())
 }
 
-/// Opens the table, with the scan's lock, without queueing for it: a process that holds no lock and queues for none cannot deadlock, and a stronger lock (a
-/// prepared transaction's, say) delays only the table it is on.
+/// Opens the table, with the scan's lock, without queueing for it: a process that holds no lock and queues for none
+/// cannot deadlock, and a stronger lock (a prepared transaction's, say) delays only the table it is on.
 fn opened(slot: &Slot, job: &Job) -> Fallible<EdgesTable> {
     let (begun, mut looked) = (Instant::now(), None::<Instant>);
     loop {
@@ -241,8 +240,7 @@ impl Job {
         if worker_limit::is_wanted(slot) {
             return Err(no_place(self));
         }
-        // SAFETY: looks a process up in the process array.
-        if self.client != 0 && unsafe { pg_sys::BackendPidGetProc(self.client).is_null() } {
+        if self.client != 0 && !backend::is_process(self.client) {
             return Err(error::load_lost(&crate::catalog::name::display_name(self.table), LoadLost::Unwanted));
         }
         if begun.elapsed() > self.patience {

@@ -12,6 +12,7 @@ use crate::image::slot;
 use crate::image::slot::Slot;
 use crate::pg::backend;
 use crate::pg::background_worker::{Handle, launch};
+use crate::pg::compat::plain;
 use crate::pg::{client, compat, latch, lock_holders};
 use pgrx::prelude::*;
 use std::sync::atomic::Ordering::SeqCst;
@@ -36,12 +37,12 @@ fn build(table: pg_sys::Oid, functions: Functions, asker: u32) -> Option<Worker>
     Some(Worker { handle, asker: u64::from(asker) })
 }
 
-/// Starts a worker on a reader's behalf, without waiting: if the reader cannot build (the table is too large, the reader gave way to a writer
-/// or is part of a parallel operation), no process builds it now, the last build did not just fail, and there is a place.
+/// Starts a worker on a reader's behalf, without waiting: if the reader cannot build (the table is too large, the
+/// reader gave way to a writer or is part of a parallel operation), no process builds it now, the last build did not
+/// just fail, and there is a place.
 pub fn request(control: &Control, table: &EdgesTable, functions: Functions, gave_way: bool) {
     let Some((_, slot)) = control.find(table.oid()) else { return };
-    // SAFETY: reads the clock; backend state.
-    let (now, parallel) = unsafe { (pg_sys::GetCurrentTimestamp(), pg_sys::IsInParallelMode()) };
+    let (now, parallel) = (backend::now(), plain::IsInParallelMode());
     let next = slot.retry_at.load(SeqCst);
     if crate::guc::in_place_bytes() > 0
         && (gave_way || parallel || table.bytes() > crate::guc::in_place_bytes())
@@ -54,13 +55,11 @@ pub fn request(control: &Control, table: &EdgesTable, functions: Functions, gave
     }
 }
 
-/// Waits until a build of the table that is under way, or was just asked for, has ended; at most so long, and not for one that waits for other sessions.
-/// Returns whether there is another image. A transaction that has written does not wait: a build may wait for it.
+/// Waits until a build of the table that is under way, or was just asked for, has ended; at most so long, and not for
+/// one that waits for other sessions. Returns whether there is another image. A transaction that has written does not
+/// wait: a build may wait for it.
 pub fn wait_for_image(control: &Control, table: pg_sys::Oid, most: Duration) -> bool {
-    // SAFETY: backend state.
-    let may =
-        unsafe { pg_sys::GetTopTransactionIdIfAny() == pg_sys::InvalidTransactionId && !pg_sys::IsInParallelMode() };
-    let Some((_, slot)) = control.find(table).filter(|_| may) else { return false };
+    let Some((_, slot)) = control.find(table).filter(|_| backend::is_plain_reader()) else { return false };
     let (begun, before) = (Instant::now(), slot.generation.load(SeqCst));
     let mut builds = None;
     let _watch = client::watch();
@@ -86,8 +85,9 @@ pub fn wait_for_image(control: &Control, table: pg_sys::Oid, most: Duration) -> 
 const SOON: Duration = Duration::from_millis(200);
 
 impl Worker {
-    /// Waits for the worker's end, and for the sessions that the worker waits for. Tells the worker to stop unless it has ended, also when an
-    /// interrupt or lock_timeout ends the wait with an ERROR. The caller holds no lock on the table.
+    /// Waits for the worker's end, and for the sessions that the worker waits for. Tells the worker to stop unless it
+    /// has ended, also when an interrupt or lock_timeout ends the wait with an ERROR. The caller holds no lock on the
+    /// table.
     pub fn wait(&self, control: &Control, table: pg_sys::Oid) -> Waited {
         let stop = Stop(&self.handle);
         let waited = wait_until(control, table, || self.handle.has_ended());
@@ -98,7 +98,8 @@ impl Worker {
     }
 }
 
-/// Waits until there is a place for a worker; meanwhile waits in the lock manager for the table's writers, as the worker would.
+/// Waits until there is a place for a worker; meanwhile waits in the lock manager for the table's writers, as the
+/// worker would.
 pub fn wait_for_place(control: &Control, table: pg_sys::Oid) -> Waited {
     let (owner, begun) = (slot::owner_of(table), Instant::now());
     while !worker_limit::is_free(control, owner) {
@@ -125,8 +126,8 @@ pub enum Waited {
     TimedOut,
 }
 
-/// Waits until a build of the table has ended. While the builder waits for other sessions, this transaction waits for them too, in the lock
-/// manager, which detects deadlocks.
+/// Waits until a build of the table has ended. While the builder waits for other sessions, this transaction waits for
+/// them too, in the lock manager, which detects deadlocks.
 pub fn wait_until(control: &Control, table: pg_sys::Oid, ended: impl Fn() -> bool) -> Waited {
     let begun = Instant::now();
     let mut looked = begun;

@@ -1,9 +1,10 @@
-//! Limits how many background workers build images: few places per server, and fewer per owner of tables, so that they do not use up
-//! max_worker_processes.
+//! Limits how many background workers build images: few places per server, and fewer per owner of tables, so that they
+//! do not use up max_worker_processes.
 //!
-//! A worker takes a place after it has become the builder of its slot, and ends at once if no place is free; it frees the place when
-//! it removes the builder's mark. A request that finds no place asks the worker that has waited for writers longest to give up its own: one of the
-//! role's workers if the role has used up its places, else any. A build that scans is never stopped: it ends by itself.
+//! A worker takes a place after it has become the builder of its slot, and ends at once if no place is free; it frees
+//! the place when it removes the builder's mark. A request that finds no place asks the worker that has waited for
+//! writers longest to give up its own: one of the role's workers if the role has used up its places, else any. A build
+//! that scans is never stopped: it ends by itself.
 
 #![expect(unsafe_code, reason = "backend variables")]
 
@@ -22,7 +23,8 @@ const WAITED_MICROSECONDS: i64 = 5_000_000;
 /// Places that the control block has.
 pub const PLACES: usize = 64;
 
-/// Places in all, 3/8 of max_worker_processes; and places per role, one less but at most two, which leaves one to another role.
+/// Places in all, 3/8 of max_worker_processes; and places per role, one less but at most two, which leaves one to
+/// another role.
 fn most() -> (usize, usize) {
     // SAFETY: reads a setting.
     let workers = unsafe { pg_sys::max_worker_processes }.max(0) as usize;
@@ -69,7 +71,8 @@ pub fn leave(control: &Control, index: usize) {
     }
 }
 
-/// Whether there is a place for a table of that role. If not, asks the worker that has waited longest, if that is long, to give up its place.
+/// Whether there is a place for a table of that role. If not, asks the worker that has waited longest, if that is long,
+/// to give up its place.
 pub fn is_free(control: &Control, owner: u32) -> bool {
     let Some(full) = full(control, owner) else { return true };
     let of_role = |slot: &&Slot| matches!(full, Full::All) || slot.owner.load(Relaxed) == owner;

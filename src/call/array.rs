@@ -42,8 +42,8 @@ impl Elements<'_> {
     /// 53200 if the array is large and the system has no memory beside it.
     ///
     /// # Safety
-    /// `array` is an array of elements of that length (4 or 8 bytes, passed by value, or 16 or NAMEDATALEN, aligned as char; or -1:
-    /// varlenas, aligned as int), and outlives the elements.
+    /// `array` is an array of elements of that length (4 or 8 bytes, passed by value, or 16 or NAMEDATALEN, aligned as
+    /// char; or -1: varlenas, aligned as int), and outlives the elements.
     pub unsafe fn of(array: pg_sys::Datum, length: i32) -> Fallible<Self> {
         // SAFETY: the caller's promise. An array is its head, the lengths and lower bounds of its dimensions, the bits
         // if any element may be NULL, and the elements, which begin at `dataoffset` if there are bits.
@@ -188,5 +188,17 @@ impl Call {
         let Some(array) = self.arg(n) else { return Ok(None) };
         // SAFETY: SQL declares the argument text[]; it lives as long as the call.
         unsafe { distinct_names(array) }.map(Some)
+    }
+
+    /// The elements of a name[] argument, with None for NULL. 53200.
+    pub fn column_names(&self, n: usize) -> Fallible<Option<impl Iterator<Item = Option<&[u8]>> + Clone>> {
+        // SAFETY: as above.
+        self.arg(n).map(|array| unsafe { column_names(array) }).transpose()
+    }
+
+    /// The elements of a text[] argument, with None for NULL. 53200.
+    pub fn texts(&self, n: usize) -> Fallible<Option<impl Iterator<Item = Option<&[u8]>> + Clone>> {
+        // SAFETY: as above.
+        self.arg(n).map(|array| unsafe { texts(array) }).transpose()
     }
 }

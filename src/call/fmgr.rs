@@ -177,12 +177,19 @@ pub struct Rows {
 
 impl Rows {
     /// Rows for a tuplestore that the caller owns.
-    pub fn of(store: *mut pg_sys::Tuplestorestate, desc: pg_sys::TupleDesc) -> Self {
+    ///
+    /// # Safety
+    /// A tuplestore and the descriptor of its rows, which outlive the result.
+    pub unsafe fn of(store: *mut pg_sys::Tuplestorestate, desc: pg_sys::TupleDesc) -> Self {
         Self { store, desc }
     }
 
     pub fn store(&self) -> *mut pg_sys::Tuplestorestate {
         self.store
+    }
+
+    pub fn desc(&self) -> pg_sys::TupleDesc {
+        self.desc
     }
 
     /// Adds a row. The values have the declared types; the row is copied.
@@ -266,8 +273,7 @@ pub fn beginning(text: &[u8], part: usize, whole: usize) -> &[u8] {
     if most >= text.len() {
         return text;
     }
-    // SAFETY: reads that many bytes. A text has less than a gigabyte.
-    let end = unsafe { pg_sys::pg_mbcliplen(text.as_ptr().cast(), text.len() as i32, most as i32) } as usize;
+    let end = encoding::clipped(text, most);
     let near = end.saturating_sub(NEAR)..=end;
     let word = text[near.clone()].iter().rposition(u8::is_ascii_whitespace).map_or(end, |at| near.start() + at);
     text[..word].trim_ascii_end()
@@ -295,8 +301,8 @@ fn array_with(
     if size > LONGEST {
         error::too_long(size).report(PgLogLevel::ERROR);
     }
-    // SAFETY: `size` bytes, all of which are written: the head, which is aligned as palloc'd memory is, the bits, and as
-    // many bytes of elements as count.
+    // SAFETY: `size` bytes, all of which are written: the head, which is aligned as palloc'd memory is, the bits, and
+    // as many bytes of elements as count.
     unsafe {
         let array = pg_sys::palloc(size).cast::<pg_sys::ArrayType>();
         if size > LARGE && !cftrag_core::some_is_left() {

@@ -1,6 +1,6 @@
 //! Users' formats: a text with placeholders, `{entity}`; `{{` and `}}` stand for braces. They come from the arguments
-//! `template`, from tables of phrases, and from settings, which are checked when they are set. Their bytes are in the server's encoding, and
-//! in every such encoding the byte of a brace is a brace.
+//! `template`, from tables of phrases, and from settings, which are checked when they are set. Their bytes are in the
+//! server's encoding, and in every such encoding the byte of a brace is a brace.
 //!
 //! Errors: 22023 (an unknown placeholder; the message lists those allowed), 53400 and 53200 (cftrag.work_memory).
 
@@ -25,14 +25,15 @@ pub const PHRASE: [&str; 3] = ["entity", "names", "tree"];
 /// Placeholders of what says how many relatives are not listed.
 pub const MORE: [&str; 1] = ["count"];
 
-/// Placeholders of a prompt: the texts of the rows of cft_retrieve, one per line, and what is said of what does not fit.
+/// Placeholders of a prompt: the texts of the rows of cft_retrieve, one per line, and what is said of what does not
+/// fit.
 pub const PROMPT: [&str; 5] = ["question", "documents", "hierarchy", "chunks", "left_out"];
 
 /// Placeholders of what is said of what does not fit: how many documents and sentences do not, and the tokens.
 pub const LEFT_OUT: [&str; 3] = ["documents", "sentences", "budget"];
 
-/// Placeholders of a document in a prompt: its place in the list, its id, the entity that it is about, its text, the path to that entity, and the columns
-/// that are to be shown.
+/// Placeholders of a document in a prompt: its place in the list, its id, the entity that it is about, its text, the
+/// path to that entity, and the columns that are to be shown.
 pub const DOCUMENT: [&str; 6] = ["number", "id", "entity", "text", "path", "columns"];
 
 /// Bytes of the longest format.

@@ -1,5 +1,6 @@
-//! Arguments, results and memory of one function call: fmgr.rs, array.rs, tuple.rs, utf8.rs, work_memory.rs; entities as values
-//! of their columns' types: entity_value.rs; users' formats: format.rs; jsonb values: jsonb.rs; what is kept from row to row: site.rs.
+//! Arguments, results and memory of one function call: fmgr.rs, array.rs, tuple.rs, store.rs, utf8.rs, work_memory.rs;
+//! what a trigger is told: trigger.rs; statements that a call runs: spi.rs; entities as values of their columns' types:
+//! entity_value.rs; users' formats: format.rs; jsonb values: jsonb.rs; what is kept from row to row: site.rs.
 //!
 //! It is not in pg, because it raises our errors. It knows no table.
 
@@ -8,6 +9,9 @@ pub mod entity_value;
 pub mod fmgr;
 pub mod format;
 pub mod site;
+pub mod spi;
+pub mod store;
+pub mod trigger;
 pub mod tuple;
 pub mod utf8;
 pub mod work_memory;

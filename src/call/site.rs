@@ -39,8 +39,8 @@ unsafe extern "C-unwind" fn forget<T>(kept: *mut std::ffi::c_void) {
     drop(unsafe { Box::from_raw(kept.cast::<Kept<T>>()) });
 }
 
-/// Whether the call's first argument comes from a row of the plan: from a column, or from the outer row of a subquery. Then the expression belongs to
-/// one query with one snapshot; others, PL/pgSQL's for example, live longer.
+/// Whether the call's first argument comes from a row of the plan: from a column, or from the outer row of a subquery.
+/// Then the expression belongs to one query with one snapshot; others, PL/pgSQL's for example, live longer.
 ///
 /// # Safety
 /// A call of one of our functions.

@@ -2,7 +2,8 @@
 
 #![expect(unsafe_code, reason = "memory contexts")]
 
-use crate::call::fmgr::{Rows, text_datum};
+use crate::call::fmgr::{Rows, text_bytes, text_datum};
+use crate::pg::compat;
 use cftrag_core::Prefix;
 use pgrx::pg_sys;
 
@@ -76,6 +77,28 @@ impl<const N: usize> Row<N> {
     pub fn real(&mut self, value: f32) {
         self.next(Some(real(value)));
     }
+}
+
+/// The bytes of a value of a column, counted from 1, that has values of any length: a text, for example.
+///
+/// # Safety
+/// A value of a row with that descriptor, which outlives the bytes. A copy, if one is made, is in the current memory
+/// context.
+pub unsafe fn varlena<'r>(desc: pg_sys::TupleDesc, n: i32, value: pg_sys::Datum) -> &'r [u8] {
+    // SAFETY: the caller's promise.
+    unsafe {
+        assert!(is_varlena(desc, n), "a column of type text");
+        text_bytes(value)
+    }
+}
+
+/// Whether there is a column of that number, which has values of any length.
+///
+/// # Safety
+/// A descriptor.
+pub unsafe fn is_varlena(desc: pg_sys::TupleDesc, n: i32) -> bool {
+    // SAFETY: the caller's promise.
+    unsafe { (1..=(*desc).natts).contains(&n) && (*compat::attribute(desc, n - 1)).attlen == -1 }
 }
 
 /// A value of type real.

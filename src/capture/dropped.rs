@@ -43,7 +43,8 @@ pub fn register() {
     }
 }
 
-/// Notes what is dropped. Nothing here can raise; there is no guard, which would strip CONTEXT from errors of the next hook.
+/// Notes what is dropped. Nothing here can raise; there is no guard, which would strip CONTEXT from errors of the next
+/// hook.
 unsafe extern "C-unwind" fn accessed(
     access: c_int,
     class: pg_sys::Oid,

@@ -1,7 +1,9 @@
-//! Documents that are linked to the entities they mention (retrieve/links.rs), when names change: a background worker looks for the names in them again.
+//! Documents that are linked to the entities they mention (retrieve/links.rs), when names change: a background worker
+//! looks for the names in them again.
 //!
-//! The worker is started just before the commit, and waits for it with all other transactions that have written to the tables. A list in shared memory says what
-//! it is to look at: one worker for a role, in a database, does it all. An image that is built asks, too: what the names are may have changed otherwise (columns, languages, a crash).
+//! The worker is started just before the commit, and waits for it with all other transactions that have written to the
+//! tables. A list in shared memory says what it is to look at: one worker for a role, in a database, does it all. An
+//! image that is built asks, too: what the names are may have changed otherwise (columns, languages, a crash).
 
 #![expect(unsafe_code, reason = "backend state")]
 
@@ -117,13 +119,15 @@ fn of_names(table: pg_sys::Oid, functions: Functions) -> Rc<[pg_sys::Oid]> {
     documents
 }
 
-/// Has a worker look at the documents: at most one runs for a role in a database. Returns whether one does; else the next one will.
+/// Has a worker look at the documents: at most one runs for a role in a database. Returns whether one does; else the
+/// next one will.
 fn start(documents: pg_sys::Oid) -> bool {
     let Some(owner) = roles::owner(documents) else { return true };
     if !leave(documents) {
         return false;
     }
-    // Neither misses what was left before now: the one that is to begin looks then, the one whose turn it is when it ends.
+    // Neither misses what was left before now: the one that is to begin looks then, the one whose turn it is when it
+    // ends.
     let is_to_begin = |(of, worker): &(pg_sys::Oid, Handle)| *of == owner && worker.is_to_begin();
     if STARTED.with_borrow(|started| started.as_ref().is_some_and(is_to_begin)) || turn::is_taken(owner) {
         return true;

@@ -14,7 +14,7 @@ use crate::catalog::columns::Columns;
 use crate::catalog::{grants_table, registration_cache};
 use crate::error::Damage;
 use crate::image::control;
-use crate::pg::compat::{Locator, unguarded};
+use crate::pg::compat::{Locator, plain, unguarded};
 use crate::pg::{contain, lock_owner, snapshot};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
@@ -28,8 +28,7 @@ thread_local! {
 
 /// Adds a change of the row whose tree, parent and child `write` appends. Only the triggers call it.
 pub fn note(oid: pg_sys::Oid, source: &CapturedAs, change: Change, write: impl FnOnce(&mut Vec<u8>) -> NameLengths) {
-    // SAFETY: reads a backend variable.
-    let subtransaction = unsafe { unguarded::GetCurrentSubTransactionId() };
+    let subtransaction = unguarded::GetCurrentSubTransactionId();
     lock_owner::keep_for_changes(oid);
     linked::note(oid);
     let full = with_table(oid, source, |table| {
@@ -47,8 +46,7 @@ pub fn note_lost(oid: pg_sys::Oid, trigger: pg_sys::Oid, locator: Locator) {
     lock_owner::keep_for_changes(oid);
     linked::note(oid);
     let source = CapturedAs { trigger, locator, columns: Columns::default() };
-    // SAFETY: reads a backend variable.
-    let subtransaction = unsafe { unguarded::GetCurrentSubTransactionId() };
+    let subtransaction = unguarded::GetCurrentSubTransactionId();
     with_table(oid, &source, |table| table.lose(subtransaction, Damage::Lost));
 }
 
@@ -126,8 +124,7 @@ fn flush_all() {
     contain::set_committing(true);
     let mut tables = DELTA.take();
     if !tables.is_empty() {
-        // SAFETY: reads a backend variable.
-        FLUSHED.set(unsafe { pg_sys::GetTopFullTransactionIdIfAny() }.value);
+        FLUSHED.set(plain::GetTopFullTransactionIdIfAny().value);
     }
     for table in &mut tables {
         while flush::flush(table, true) == Flushed::Interrupted {

@@ -8,35 +8,19 @@
 #![expect(unsafe_code, reason = "reads heap tuples")]
 
 use crate::call::fmgr::Call;
+use crate::call::trigger::{Operation, Trigger};
 use crate::capture::delta::{CapturedAs, Change, NameLengths};
 use crate::capture::{delta, transaction};
 use crate::catalog::columns::{Column, Columns};
 use crate::catalog::{column_value, columns};
 use crate::error;
 use crate::error::Fallible;
-use crate::pg::compat;
 use crate::pg::compat::unguarded;
 use crate::pg::snapshot::full_xid;
 use cftrag_core::{Deleter, LABELS, MORE_LABELS, OTHER_NAMES, RowVersion, Stamp};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::ffi::CStr;
-
-/// TRIGGER_EVENT_OPMASK, and the operations under it (commands/trigger.h).
-const OPERATION: u32 = 3;
-
-const INSERT: u32 = 0;
-
-const DELETE: u32 = 1;
-
-const UPDATE: u32 = 2;
-
-const TRUNCATE: u32 = 3;
-
-/// TRIGGER_EVENT_ROW, and with it TRIGGER_EVENT_TIMINGMASK, under which AFTER is 0.
-const ROW: u32 = 4;
-
-const SHAPE: u32 = ROW | 0x18;
 
 /// The columns that the trigger's arguments name, under one descriptor of the table; kept with the call's FmgrInfo,
 /// which lives as long as its trigger's arguments do. A replaced descriptor (another trigger renamed columns) is freed
@@ -52,37 +36,35 @@ struct Fired {
     slot: *mut pg_sys::TupleTableSlot,
 }
 
-/// A trigger AFTER INSERT OR UPDATE OR DELETE FOR EACH ROW. Its arguments are those of `ColumnNames::arguments`; an empty
-/// one stands for no column. The position is not captured.
-/// Errors: 39P01 if it runs as a trigger of another kind, which has no row on a page.
+/// A trigger AFTER INSERT OR UPDATE OR DELETE FOR EACH ROW. Its arguments are those of `ColumnNames::arguments`; an
+/// empty one stands for no column. The position is not captured. Errors: 39P01 if it runs as a trigger of another kind,
+/// which has no row on a page.
 #[pg_extern(sql = false)]
 fn cft_capture(call: Call) -> Fallible<()> {
-    let data = call.trigger().ok_or_else(|| error::not_our_trigger("cft_capture"))?;
-    if data.tg_event & SHAPE != ROW {
-        return Err(error::not_our_trigger("cft_capture"));
-    }
+    let trigger = Trigger::of(&call).filter(|trigger| trigger.is_after() && trigger.is_for_each_row());
+    let trigger = trigger.ok_or_else(|| error::not_our_trigger("cft_capture"))?;
     // PostgreSQL checks for a cancel between statements that triggers run, not between triggers.
     check_for_interrupts!();
+    let data = trigger.data();
     let first = Fired { tuple: data.tg_trigtuple, slot: data.tg_trigslot };
-    let (old, new) = match data.tg_event & OPERATION {
-        INSERT => (None, Some(first)),
-        DELETE => (Some(first), None),
-        UPDATE => (Some(first), Some(Fired { tuple: data.tg_newtuple, slot: data.tg_newslot })),
-        _ => return Err(error::not_our_trigger("cft_capture")),
+    let (old, new) = match trigger.operation() {
+        Operation::Insert => (None, Some(first)),
+        Operation::Delete => (Some(first), None),
+        Operation::Update => (Some(first), Some(Fired { tuple: data.tg_newtuple, slot: data.tg_newslot })),
+        Operation::Truncate => return Err(error::not_our_trigger("cft_capture")),
     };
     // SAFETY: the trigger manager's data; tuples of tg_relation with their headers as they are on the page.
     unsafe {
         let mut fallback = None;
-        let Some(source) = source(call.0, data, &mut fallback) else {
-            let (rel, trigger) = (data.tg_relation, (*data.tg_trigger).tgoid);
-            transaction::note_lost((*rel).rd_id, trigger, compat::locator(rel));
+        let Some(source) = source(call.0, &trigger, &mut fallback) else {
+            transaction::note_lost(trigger.table(), trigger.id(), trigger.locator());
             return Ok(());
         };
         if let Some(row) = old {
-            note(data, source, row.slot, deleted((*row.tuple).t_data));
+            note(&trigger, source, row.slot, deleted((*row.tuple).t_data));
         }
         if let Some(row) = new {
-            note(data, source, row.slot, inserted((*row.tuple).t_data));
+            note(&trigger, source, row.slot, inserted((*row.tuple).t_data));
         }
     }
     Ok(())
@@ -93,13 +75,12 @@ fn cft_capture(call: Call) -> Fallible<()> {
 /// rollback restores. Errors: 39P01 as for cft_capture.
 #[pg_extern(sql = false)]
 fn cft_capture_truncate(call: Call) -> Fallible<()> {
-    let protocol = || error::not_our_trigger("cft_capture_truncate");
-    let data = call.trigger().ok_or_else(protocol)?;
-    if data.tg_event & SHAPE != 0 || data.tg_event & OPERATION != TRUNCATE {
-        return Err(protocol());
-    }
-    // SAFETY: the trigger manager's data.
-    unsafe { transaction::truncate((*data.tg_relation).rd_id, compat::locator(data.tg_relation)) };
+    let is_ours = |trigger: &Trigger<'_>| {
+        trigger.is_after() && !trigger.is_for_each_row() && trigger.operation() == Operation::Truncate
+    };
+    let trigger = Trigger::of(&call).filter(is_ours);
+    let trigger = trigger.ok_or_else(|| error::not_our_trigger("cft_capture_truncate"))?;
+    transaction::truncate(trigger.table(), trigger.locator());
     Ok(())
 }
 
@@ -107,21 +88,21 @@ fn cft_capture_truncate(call: Call) -> Fallible<()> {
 /// there is no memory to keep it.
 ///
 /// # Safety
-/// `fcinfo` is the trigger's call, `data` its data; the result is used during the call.
+/// `fcinfo` is the trigger's call; the result is used during the call.
 unsafe fn source<'c>(
     fcinfo: pg_sys::FunctionCallInfo,
-    data: &pg_sys::TriggerData,
+    trigger: &Trigger<'_>,
     fallback: &'c mut Option<CapturedAs>,
 ) -> Option<&'c CapturedAs> {
     // SAFETY: the caller's promise; fn_extra is this function's own, null or what is stored here.
     unsafe {
-        let (flinfo, rel) = (&mut *(*fcinfo).flinfo, data.tg_relation);
-        let (desc, locator) = ((*rel).rd_att, compat::locator(rel));
+        let flinfo = &mut *(*fcinfo).flinfo;
+        let (desc, locator) = ((*trigger.rel()).rd_att, trigger.locator());
         let mut kept = flinfo.fn_extra.cast::<Resolved>();
         if !kept.is_null() && (*kept).desc == desc && (*kept).source.locator == locator {
             return Some(&(*kept).source);
         }
-        let source = CapturedAs { trigger: (*data.tg_trigger).tgoid, locator, columns: resolve(data)? };
+        let source = CapturedAs { trigger: trigger.id(), locator, columns: resolve(trigger)? };
         if kept.is_null() {
             let flags = pg_sys::MCXT_ALLOC_NO_OOM as i32;
             kept = pg_sys::MemoryContextAllocExtended(flinfo.fn_mcxt, size_of::<Resolved>(), flags).cast();
@@ -137,45 +118,37 @@ unsafe fn source<'c>(
 
 /// The columns that the trigger's arguments name now. None if one does not resolve to a column of a type that holds
 /// names.
-///
-/// # Safety
-/// `data` is valid.
-pub unsafe fn resolve(data: &pg_sys::TriggerData) -> Option<Columns> {
-    // SAFETY: the caller's promise; tgargs has tgnargs C strings.
-    unsafe {
-        let trigger = &*data.tg_trigger;
-        let find = |n: i16, holds: fn(pg_sys::Oid) -> bool| {
-            let wanted = CStr::from_ptr(*trigger.tgargs.add(n as usize));
-            let column = columns::find_column((*data.tg_relation).rd_att, wanted.to_bytes())?;
-            holds(pg_sys::Oid::from(column.type_oid)).then_some(column)
-        };
-        let other = |n: i16, holds: fn(pg_sys::Oid) -> bool| {
-            let is_none = n >= trigger.tgnargs || CStr::from_ptr(*trigger.tgargs.add(n as usize)).is_empty();
-            if is_none { Some(Column::default()) } else { find(n, holds) }
-        };
-        if !columns::ARGUMENTS.contains(&trigger.tgnargs) {
-            return None;
-        }
-        let text = |n: i16| other(n, column_value::holds_names);
-        let (tree, parent, child, label) = (text(2)?, text(0)?, find(1, column_value::holds_names)?, text(3)?);
-        let preferred = other(7, |type_oid| type_oid == pg_sys::BOOLOID)?;
-        let mut names = [Column::default(); columns::MOST_NAMES];
-        for (n, name) in (8..).zip(&mut names) {
-            *name = text(n)?;
-        }
-        Some(Columns { tree, parent, child, label, names, preferred })
+pub fn resolve(trigger: &Trigger<'_>) -> Option<Columns> {
+    let find = |n: i16, holds: fn(pg_sys::Oid) -> bool| {
+        let column = columns::of_fired(trigger, trigger.argument(n)?.to_bytes())?;
+        holds(pg_sys::Oid::from(column.type_oid)).then_some(column)
+    };
+    let other = |n: i16, holds: fn(pg_sys::Oid) -> bool| {
+        let is_none = trigger.argument(n).is_none_or(CStr::is_empty);
+        if is_none { Some(Column::default()) } else { find(n, holds) }
+    };
+    if !columns::ARGUMENTS.contains(&trigger.arguments()) {
+        return None;
     }
+    let text = |n: i16| other(n, column_value::holds_names);
+    let (tree, parent, child, label) = (text(2)?, text(0)?, find(1, column_value::holds_names)?, text(3)?);
+    let preferred = other(7, |type_oid| type_oid == pg_sys::BOOLOID)?;
+    let mut names = [Column::default(); columns::MOST_NAMES];
+    for (n, name) in (8..).zip(&mut names) {
+        *name = text(n)?;
+    }
+    Some(Columns { tree, parent, child, label, names, preferred })
 }
 
 /// Notes what a row says: an edge (not in a table of names), the label of its child, and its other names.
 ///
 /// # Safety
-/// `slot` holds a row of `data.tg_relation`, or is null.
-unsafe fn note(data: &pg_sys::TriggerData, source: &CapturedAs, slot: *mut pg_sys::TupleTableSlot, change: Change) {
+/// `slot` holds a row of the trigger's table, or is null.
+unsafe fn note(trigger: &Trigger<'_>, source: &CapturedAs, slot: *mut pg_sys::TupleTableSlot, change: Change) {
     let Columns { tree, parent, child, label, names, preferred } = &source.columns;
     // SAFETY: the caller's promise; the attributes' numbers are the relation's.
     unsafe {
-        let (table, highest) = ((*data.tg_relation).rd_id, source.columns.all().map(|c| c.number).into_iter().max());
+        let (table, highest) = (trigger.table(), source.columns.all().map(|c| c.number).into_iter().max());
         let row = attributes(slot, highest.unwrap_or_default());
         let edge = |out: &mut Vec<u8>| {
             let Some(row) = &row else { return NameLengths::Lost };
@@ -210,7 +183,8 @@ unsafe fn note(data: &pg_sys::TriggerData, source: &CapturedAs, slot: *mut pg_sy
     }
 }
 
-/// Appends the name of a tree of labels; the name of a label ends with that of the first. Returns false if memory runs out.
+/// Appends the name of a tree of labels; the name of a label ends with that of the first. Returns false if memory runs
+/// out.
 fn append(tree: &[u8], out: &mut Vec<u8>) -> bool {
     let room = out.try_reserve(tree.len()).is_ok();
     if room {

@@ -2,8 +2,8 @@
 //! ALTER TABLE may have changed them.
 //!
 //! The columns are a parent, a child and perhaps a tree, a label and other names, all different, each of a type whose
-//! values are names; and perhaps one of type boolean. Errors: 42703 (no such column), 42701 (named twice), 42804 (a type
-//! that holds no names, or is not boolean), 0A000 (a nondeterministic collation, a virtual generated column).
+//! values are names; and perhaps one of type boolean. Errors: 42703 (no such column), 42701 (named twice), 42804 (a
+//! type that holds no names, or is not boolean), 0A000 (a nondeterministic collation, a virtual generated column).
 
 #![expect(unsafe_code, reason = "SPI, called directly")]
 

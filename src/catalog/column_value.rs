@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "reads datums")]
 
 use crate::call::fmgr::{detoasted, is_plain};
+use crate::call::trigger::Row;
 use crate::pg::contain;
 use pgrx::pg_sys;
 use std::ffi::CStr;
@@ -66,6 +67,17 @@ pub unsafe fn write(type_oid: pg_sys::Oid, datum: pg_sys::Datum, out: &mut Vec<u
         }
     }
     true
+}
+
+/// The text of an attribute of a row that a trigger fires for; None for NULL, and if memory runs out.
+pub fn of_fired(row: &Row<'_>, number: i32) -> Option<Vec<u8>> {
+    let ((of, value), mut name) = (row.value(number)?, Vec::new());
+    // SAFETY: a value of that type, or of a domain over it.
+    unsafe {
+        let of = pg_sys::getBaseType(of);
+        assert!(holds_names(of), "a column of names");
+        write(of, value, &mut name).then_some(name)
+    }
 }
 
 /// Length of a text that is compressed or stored out of line, without reading it; 0 for any other value.

@@ -4,6 +4,7 @@
 
 #![expect(unsafe_code, reason = "reads the relation cache")]
 
+use crate::call::trigger::Trigger;
 use crate::catalog::name::qualified_name;
 use crate::pg::{compat, encoding};
 use cftrag_core::Language;
@@ -64,8 +65,8 @@ impl Columns {
         [self.parent, self.child].iter().all(|column| integers.contains(&column.type_oid))
     }
 
-    /// Whether texts name entities by their own names, if there is no table of labels: only if there is no column of labels
-    /// either and, for integers, only if `ids` asks for it. (With labels `ids` alone decides: serve/tables.rs.)
+    /// Whether texts name entities by their own names, if there is no table of labels: only if there is no column of
+    /// labels either and, for integers, only if `ids` asks for it. (With labels `ids` alone decides: serve/tables.rs.)
     pub fn are_found_by_name(&self, names: &ColumnNames) -> bool {
         !self.has_labels() && (names.ids || !self.are_integers())
     }
@@ -125,7 +126,8 @@ impl ColumnNames {
         !self.parent.is_empty()
     }
 
-    /// Each column of names with the name of cft_attach's argument for it, in the order of [`Columns::all`] but for the tree.
+    /// Each column of names with the name of cft_attach's argument for it, in the order of [`Columns::all`] but for the
+    /// tree.
     pub fn all(&self) -> Vec<(&'static str, &str)> {
         let parent = Some(self.parent.as_str()).filter(|_| self.has_parent());
         let some = [
@@ -138,8 +140,8 @@ impl ColumnNames {
         some.chain(self.names.iter().map(|name| ("names", name.as_str()))).collect() // bounded: columns
     }
 
-    /// The trigger's arguments: parent, child, then tree, label, "ids", position, language, preferred and the other names as far as there are
-    /// any; empty counts as absent, an absent language as English.
+    /// The trigger's arguments: parent, child, then tree, label, "ids", position, language, preferred and the other
+    /// names as far as there are any; empty counts as absent, an absent language as English.
     pub fn arguments(&self) -> Vec<&str> {
         let [tree, label, position, preferred] =
             [&self.tree, &self.label, &self.position, &self.preferred].map(|name| name.as_deref().unwrap_or_default());
@@ -178,6 +180,12 @@ pub unsafe fn find_column(desc: pg_sys::TupleDesc, name: &[u8]) -> Option<Column
             generated: a.attgenerated as u8 as u32,
         })
     }
+}
+
+/// The column of that name of a trigger's table; None if there is none.
+pub fn of_fired(trigger: &Trigger<'_>, name: &[u8]) -> Option<Column> {
+    // SAFETY: a relation that is open while the trigger runs.
+    unsafe { find_column((*trigger.rel()).rd_att, name) }
 }
 
 /// A column's collation as SQL: its own if that is deterministic, else "C".

@@ -1,8 +1,8 @@
-//! A table of documents (cft_attach_documents) with its mapping to entities, and the table of embeddings of an edges table's entities
-//! (cft_attach_embeddings), as the catalogs have them now: what a search of them is written from.
+//! A table of documents (cft_attach_documents) with its mapping to entities, and the table of embeddings of an edges
+//! table's entities (cft_attach_embeddings), as the catalogs have them now: what a search of them is written from.
 //!
-//! Read from the relation cache and the system caches, and kept in the session until something in the catalogs changes. Who may not read a table is
-//! told what PostgreSQL would say.
+//! Read from the relation cache and the system caches, and kept in the session until something in the catalogs changes.
+//! Who may not read a table is told what PostgreSQL would say.
 
 #![expect(unsafe_code, reason = "reads the relation cache and system catalogs")]
 
@@ -167,8 +167,8 @@ thread_local! {
     static EMBEDDINGS: Cached<Key, Option<Rc<Embeddings>>> = const { Cached::new(MOST, invalidation::catalogs) };
 }
 
-/// What the catalogs say, read when the tables are locked: their columns keep their names until the transaction ends. While we wait for a lock, what was
-/// read before may change.
+/// What the catalogs say, read when the tables are locked: their columns keep their names until the transaction ends.
+/// While we wait for a lock, what was read before may change.
 fn locked<T>(ask: impl Fn() -> Fallible<T>, tables: impl Fn(&T) -> Vec<pg_sys::Oid>) -> Fallible<T> {
     loop {
         let found = ask()?;
@@ -192,14 +192,16 @@ fn key(table: pg_sys::Oid, functions: Functions) -> Key {
     }
 }
 
-/// The table of documents that a call names; if it names none, the only one that the caller may read and search_path shows, if there is exactly one.
+/// The table of documents that a call names; if it names none, the only one that the caller may read and search_path
+/// shows, if there is exactly one.
 pub fn meant(functions: Functions, named: Option<pg_sys::Oid>) -> Option<pg_sys::Oid> {
     named.or_else(|| registration_cache::only_registered(functions.documents(), functions).ok())
 }
 
 impl Documents {
-    /// The table that a call names; if it names none, the only one that the caller may read and search_path shows. None if no table is attached and
-    /// `needed` is false. Errors: 42P01 (not attached), 42725 (several could be meant), 42501, 42804 (no embedding).
+    /// The table that a call names; if it names none, the only one that the caller may read and search_path shows. None
+    /// if no table is attached and `needed` is false. Errors: 42P01 (not attached), 42725 (several could be meant),
+    /// 42501, 42804 (no embedding).
     pub fn of(functions: Functions, named: Option<pg_sys::Oid>, needed: bool) -> Fallible<Option<Rc<Self>>> {
         // cft_meant_documents gives 0 if search_path does not show exactly one.
         let table = match named.filter(|named| *named != pg_sys::InvalidOid) {
@@ -228,7 +230,8 @@ impl Documents {
         if self.has_entities() { Ok(()) } else { Err(error::documents_without_entities(&self.shown)) }
     }
 
-    /// The columns that a prompt shows of the row `alias`, as SQL: "price: 30, updated_at: 2026-01-31", without those that are NULL.
+    /// The columns that a prompt shows of the row `alias`, as SQL: "price: 30, updated_at: 2026-01-31", without those
+    /// that are NULL.
     pub fn shown_of(&self, alias: &str) -> String {
         if self.show.is_empty() {
             return "NULL::pg_catalog.text".into();
@@ -244,12 +247,9 @@ impl Documents {
     /// About how many documents there are, as the planner counts; 0 if that is not known, of a view for example.
     pub fn rows(&self) -> Fallible<i64> {
         let table = EdgesTable::open(self.oid)?;
-        // SAFETY: an open relation.
-        let class = unsafe { &*(*table.rel()).rd_rel };
-        Ok(match class.relkind as u8 {
-            pg_sys::RELKIND_RELATION | pg_sys::RELKIND_PARTITIONED_TABLE if class.reltuples >= 0.0 => {
-                class.reltuples as i64
-            }
+        let counted = table.counted();
+        Ok(match table.kind() {
+            pg_sys::RELKIND_RELATION | pg_sys::RELKIND_PARTITIONED_TABLE if counted >= 0.0 => counted as i64,
             // Never analysed: by its size, as if a document took a kilobyte.
             pg_sys::RELKIND_RELATION => (table.bytes() / 1024) as i64,
             _ => 0,
@@ -291,12 +291,14 @@ fn left_out(tables: Vec<pg_sys::Oid>) -> error::Report {
     error::documents_left_out(&names)
 }
 
-/// The error of a call that leaves out the table of documents: 42P01 if the caller may read none that is attached, else 42725.
+/// The error of a call that leaves out the table of documents: 42P01 if the caller may read none that is attached, else
+/// 42725.
 pub fn unclear(functions: Functions) -> error::Report {
     left_out(registration_cache::readable(functions.documents(), functions))
 }
 
-/// The error of a table that has no documents attached: 42P01, with how to attach it. Raises 42501 if it has, and the caller may not read it.
+/// The error of a table that has no documents attached: 42P01, with how to attach it. Raises 42501 if it has, and the
+/// caller may not read it.
 pub fn not_attached(oid: pg_sys::Oid, functions: Functions) -> error::Report {
     let function = functions.documents();
     if !is_readable(oid) && !registration::triggers_of(oid, |form| form.tgfoid == function).is_empty() {
@@ -386,8 +388,8 @@ fn read_embeddings(edges: pg_sys::Oid, functions: Functions) -> Fallible<Option<
     found.transpose().map(|found| found.map(Rc::new))
 }
 
-/// The first table that a trigger of that function says belongs to `other`, of those that count and that the caller may read: those of the other's owner
-/// come first, then by OID.
+/// The first table that a trigger of that function says belongs to `other`, of those that count and that the caller may
+/// read: those of the other's owner come first, then by OID.
 fn belonging<T>(
     other: pg_sys::Oid,
     functions: Functions,
@@ -406,8 +408,8 @@ fn belonging<T>(
     })
 }
 
-/// The distance of an embedding column: that of the first index on it, or on a cast of it to another type of pgvector, which orders by one; else the cosine
-/// distance. 42804 if its type is not pgvector's.
+/// The distance of an embedding column: that of the first index on it, or on a cast of it to another type of pgvector,
+/// which orders by one; else the cosine distance. 42804 if its type is not pgvector's.
 fn distance(table: &EdgesTable, embedding: &DocumentColumn) -> Fallible<Distance> {
     let not_embedding = || error::no_embedding(&embedding.name, &full_name(table.oid()));
     if !is_vector(embedding.type_oid) {
@@ -502,7 +504,8 @@ struct Ordered {
     cast: Option<String>,
 }
 
-/// A valid index of all rows that orders that column by a distance, or a cast of it to a type of pgvector's with so many dimensions.
+/// A valid index of all rows that orders that column by a distance, or a cast of it to a type of pgvector's with so
+/// many dimensions.
 ///
 /// # Safety
 /// An index's OID.

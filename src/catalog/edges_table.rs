@@ -9,7 +9,7 @@ use crate::catalog::columns::{Column, ColumnNames, Columns, MOST_NAMES, find_col
 use crate::catalog::name::qualified_name;
 use crate::error;
 use crate::error::Fallible;
-use crate::pg::compat::unguarded;
+use crate::pg::compat::{Locator, plain, unguarded};
 use crate::pg::{compat, encoding, error_context, lock_owner};
 use pgrx::pg_sys;
 use std::ffi::CStr;
@@ -80,9 +80,56 @@ impl EdgesTable {
         unsafe { (*self.rel).rd_id }
     }
 
-    pub fn schema(&self) -> pg_sys::Oid {
+    /// The table's row of pg_class, read at once: it changes when an invalidation is processed.
+    fn class(&self) -> &pg_sys::FormData_pg_class {
         // SAFETY: see oid().
-        unsafe { (*(*self.rel).rd_rel).relnamespace }
+        unsafe { &*(*self.rel).rd_rel }
+    }
+
+    pub fn schema(&self) -> pg_sys::Oid {
+        self.class().relnamespace
+    }
+
+    /// RELKIND_RELATION and the like.
+    pub fn kind(&self) -> u8 {
+        self.class().relkind as u8
+    }
+
+    pub fn owner(&self) -> pg_sys::Oid {
+        self.class().relowner
+    }
+
+    /// Whether policies bind its owner, too.
+    pub fn is_forced(&self) -> bool {
+        self.class().relforcerowsecurity
+    }
+
+    pub fn locator(&self) -> Locator {
+        // SAFETY: see oid().
+        unsafe { compat::locator(self.rel) }
+    }
+
+    /// Whether this transaction created the table or gave it a new relfilenode.
+    pub fn is_rewritten_here(&self) -> bool {
+        // SAFETY: see oid().
+        unsafe { compat::rewritten_here(self.rel) }
+    }
+
+    /// Whether an unfinished statement of this session may be writing to the table, so that the page may show rows that
+    /// our trigger has not seen.
+    ///
+    /// A row is on the page before its AFTER trigger's event is queued; what PostgreSQL evaluates in between (index
+    /// expressions, constraints, WHEN clauses, ...) sees a row that our trigger knows nothing of. A statement that
+    /// writes has an xid and holds RowExclusiveLock until the (sub)transaction ends. Until the statement ends it has
+    /// the table open, as PostgreSQL asks before it alters a table (CheckTableNotInUse); or, if it ran on behalf of a
+    /// foreign key, its trigger events wait for the end of the statement around it. Who only reads has the table open
+    /// as well: such an answer is slower, not wrong. The queue of events can be long, so we search it last.
+    pub fn is_being_written(&self) -> bool {
+        // SAFETY: see oid(); looks through the queue.
+        let is_open = || unsafe { (*self.rel).rd_refcnt > 1 || pg_sys::AfterTriggerPendingOnRel(self.oid()) };
+        plain::GetTopTransactionIdIfAny() != pg_sys::InvalidTransactionId
+            && self.is_locked(pg_sys::RowExclusiveLock as pg_sys::LOCKMODE)
+            && is_open()
     }
 
     /// The table's name without its schema, for messages.
@@ -91,8 +138,13 @@ impl EdgesTable {
     }
 
     fn own_name(&self) -> String {
-        // SAFETY: see oid(); relname is NUL-terminated.
-        encoding::decode(unsafe { CStr::from_ptr((*(*self.rel).rd_rel).relname.data.as_ptr()) }.to_bytes())
+        encoding::decode(&self.name_bytes())
+    }
+
+    /// The table's name without its schema, in the database's encoding.
+    pub fn name_bytes(&self) -> Vec<u8> {
+        // SAFETY: relname is NUL-terminated.
+        unsafe { CStr::from_ptr(self.class().relname.data.as_ptr()) }.to_bytes().to_vec()
     }
 
     /// Schema-qualified and quoted, for SQL.
@@ -102,8 +154,7 @@ impl EdgesTable {
 
     /// Why row triggers do not see every change of this relation; None for a plain heap table without children.
     pub fn unsuitable(&self) -> Option<&'static str> {
-        // SAFETY: see oid().
-        let class = unsafe { &*(*self.rel).rd_rel };
+        let class = self.class();
         match class.relkind as u8 {
             pg_sys::RELKIND_RELATION => {}
             pg_sys::RELKIND_VIEW => return Some("a view"),
@@ -199,11 +250,40 @@ impl EdgesTable {
         if is_plain { (self.bytes() / u64::from(pg_sys::BLCKSZ) + 1).ilog2() / 2 } else { 0 }
     }
 
-    /// About how many rows the table has, as the planner counts; by its size, if it was never analysed, as if one took fifty bytes.
+    /// About how many rows the table has, as VACUUM or ANALYZE counted; -1 if that is not known.
+    pub fn counted(&self) -> f32 {
+        self.class().reltuples
+    }
+
+    /// About how many rows the table has, as the planner counts; by its size, if it was never analysed, as if one took
+    /// fifty bytes.
     pub fn rows(&self) -> f64 {
-        // SAFETY: see oid().
-        let rows = unsafe { (*(*self.rel).rd_rel).reltuples };
+        let rows = self.counted();
         if rows >= 0.0 { f64::from(rows) } else { self.bytes() as f64 / 50.0 }
+    }
+
+    /// Locks the table.
+    pub fn lock(&self, mode: pg_sys::LOCKMODE) {
+        // SAFETY: see oid(); so in the next three.
+        unsafe { pg_sys::LockRelation(self.rel, mode) };
+    }
+
+    /// Whether this session holds that lock, or a stronger one.
+    pub fn is_locked(&self, mode: pg_sys::LOCKMODE) -> bool {
+        // SAFETY: see lock().
+        unsafe { pg_sys::CheckRelationLockedByMe(self.rel, mode, true) }
+    }
+
+    /// Locks the table if that takes no waiting.
+    pub fn try_lock(&self, mode: pg_sys::LOCKMODE) -> bool {
+        // SAFETY: see lock().
+        unsafe { pg_sys::ConditionalLockRelation(self.rel, mode) }
+    }
+
+    /// Releases a lock. The table stays open without it, but may change.
+    pub fn unlock(&self, mode: pg_sys::LOCKMODE) {
+        // SAFETY: see lock(); a WARNING if the lock is not held.
+        unsafe { pg_sys::UnlockRelation(self.rel, mode) };
     }
 
     /// Bytes of the table's main fork.

@@ -1,7 +1,8 @@
-//! A filter of documents as a condition: over columns named at attach, by their own types and indexes, and over the keys of the metadata.
+//! A filter of documents as a condition: over columns named at attach, by their own types and indexes, and over the
+//! keys of the metadata.
 //!
-//! No text of a filter becomes SQL: keys and values are elements of one parameter, a text[]. As everywhere in SQL, a comparison with NULL, or with a key
-//! that is not there, holds for nothing.
+//! No text of a filter becomes SQL: keys and values are elements of one parameter, a text[]. As everywhere in SQL, a
+//! comparison with NULL, or with a key that is not there, holds for nothing.
 
 use crate::call::fmgr::{json_text, text_array};
 use crate::catalog::documents::{DocumentColumn, Documents};

@@ -1,7 +1,5 @@
 //! A table of grants (cft_attach_grants), opened to be read: which roles may see what is at or below an entity.
 
-#![expect(unsafe_code, reason = "reads the relation cache")]
-
 use crate::call::entity_value::EntityType;
 use crate::catalog::column_sql::text_of;
 use crate::catalog::edges_table::EdgesTable;
@@ -74,21 +72,22 @@ impl GrantsTable {
         self.allow.as_ref().map_or_else(|| "true".to_string(), |allow| format!("r.{}", quote(allow)))
     }
 
-    /// 55000 if policies hide rows of the grants or of the edges from the caller: by a law that asks which entries refuse, that would give rights.
+    /// 55000 if policies hide rows of the grants or of the edges from the caller: by a law that asks which entries
+    /// refuse, that would give rights.
     pub fn require_all_rows(&self) -> Fallible<()> {
         require_all_rows(self.edges)?;
         require_all_rows(self.table.oid())
     }
 
-    /// 55000 if policies hide rows of the grants from the caller, of which some may refuse: that would give rights by any law.
+    /// 55000 if policies hide rows of the grants from the caller, of which some may refuse: that would give rights by
+    /// any law.
     pub fn require_refusals(&self) -> Fallible<()> {
         if self.allow.is_some() { require_all_rows(self.table.oid()) } else { Ok(()) }
     }
 
     /// About how many rows the table has: -1 if that is not known.
     pub fn rows(&self) -> f32 {
-        // SAFETY: an open relation.
-        unsafe { (*(*self.table.rel()).rd_rel).reltuples }
+        self.table.counted()
     }
 
     /// The entities granted to these roles, as `read` finds them: once for a snapshot, if no policies say what it sees.
@@ -122,7 +121,8 @@ fn require_all_rows(table: pg_sys::Oid) -> Fallible<()> {
 }
 
 impl Key {
-    /// A condition: the column is one of parameter `n`. Texts are compared byte by byte, whatever their collation takes for equal.
+    /// A condition: the column is one of parameter `n`. Texts are compared byte by byte, whatever their collation takes
+    /// for equal.
     pub fn is_one_of(&self, n: usize) -> String {
         let (sql, of) = (
             &self.sql,

@@ -13,6 +13,7 @@ pub mod documents;
 pub mod edges_table;
 pub mod filter;
 pub mod grants_table;
+pub mod links_table;
 pub mod name;
 pub mod pg_trigger;
 pub mod privileges;

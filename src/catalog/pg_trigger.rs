@@ -3,11 +3,14 @@
 
 #![expect(unsafe_code, reason = "reads system catalogs")]
 
+use crate::call::fmgr::text_bytes;
 use crate::catalog::columns;
 use crate::catalog::columns::{ColumnNames, IDS};
 use crate::pg::encoding;
 use cftrag_core::Language;
 use pgrx::pg_sys;
+use std::marker::PhantomData;
+use std::ops::Deref;
 
 /// A row of pg_trigger and its TID.
 #[derive(Clone, Copy)]
@@ -39,16 +42,12 @@ const DEPEND_REFCLASSID: u32 = 4;
 const DEPEND_REFOBJID: u32 = 5;
 
 /// pg_trigger_oid_index (catalog/pg_trigger.h).
-pub const OID_INDEX: u32 = 2702;
+const OID_INDEX: u32 = 2702;
 
 /// Whether the trigger's current row is still the version that the key identifies.
 pub fn is_still(key: TriggerKey) -> bool {
     let mut still = false;
-    let oid = pg_sys::Oid::from(key.oid);
-    scan(OID_INDEX, pg_sys::Anum_pg_trigger_oid, oid, std::ptr::null_mut(), |tuple, _| {
-        // SAFETY: a pg_trigger tuple.
-        still = u32::from(unsafe { pg_sys::htup::HeapTupleHeaderGetRawXmin((*tuple).t_data) }) == key.xmin;
-    });
+    that_is(pg_sys::Oid::from(key.oid), std::ptr::null_mut(), |row| still = row.place().key == key);
     still
 }
 
@@ -89,14 +88,25 @@ pub fn that_depend_on(class: pg_sys::Oid, object: pg_sys::Oid, snapshot: pg_sys:
     triggers
 }
 
+/// A row of pg_trigger, while it is the current one of a scan.
+pub struct Row<'s> {
+    tuple: pg_sys::HeapTuple,
+    desc: pg_sys::TupleDesc,
+    scan: PhantomData<&'s ()>,
+}
+
+/// Calls `each` for the triggers of a table, as the snapshot (null: now) sees them.
+pub fn of_table(table: pg_sys::Oid, snapshot: pg_sys::Snapshot, each: impl FnMut(&Row<'_>)) {
+    scan(pg_sys::TriggerRelidNameIndexId, pg_sys::Anum_pg_trigger_tgrelid, table, snapshot, each);
+}
+
+/// Calls `each` for a trigger, if it is there, as the snapshot (null: now) sees it.
+pub fn that_is(trigger: pg_sys::Oid, snapshot: pg_sys::Snapshot, each: impl FnMut(&Row<'_>)) {
+    scan(OID_INDEX, pg_sys::Anum_pg_trigger_oid, trigger, snapshot, each);
+}
+
 /// Calls `each` for the rows that have this OID in a column of the index, as the snapshot (null: now) sees them.
-pub fn scan(
-    index: u32,
-    attribute: u32,
-    key: pg_sys::Oid,
-    snapshot: pg_sys::Snapshot,
-    mut each: impl FnMut(pg_sys::HeapTuple, pg_sys::TupleDesc),
-) {
+fn scan(index: u32, attribute: u32, key: pg_sys::Oid, snapshot: pg_sys::Snapshot, mut each: impl FnMut(&Row<'_>)) {
     // SAFETY: as in that_depend_on.
     unsafe {
         let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
@@ -109,7 +119,7 @@ pub fn scan(
             if tuple.is_null() {
                 break;
             }
-            each(tuple, (*rel).rd_att);
+            each(&Row { tuple, desc: (*rel).rd_att, scan: PhantomData });
         }
         pg_sys::systable_endscan(scan);
         pg_sys::table_close(rel, lock);
@@ -131,19 +141,6 @@ unsafe fn oid_key(key: &mut pg_sys::ScanKeyData, attribute: u32, value: pg_sys::
     }
 }
 
-/// Whether the trigger has no WHEN and no column list, and is neither a constraint trigger nor internal.
-///
-/// # Safety
-/// A pg_trigger tuple with its descriptor and form.
-pub unsafe fn is_plain(tuple: pg_sys::HeapTuple, desc: pg_sys::TupleDesc, form: &pg_sys::FormData_pg_trigger) -> bool {
-    // SAFETY: the caller's promise.
-    unsafe {
-        let mut no_when = false;
-        pg_sys::htup::heap_getattr(tuple, pg_sys::Anum_pg_trigger_tgqual as i32, desc, &mut no_when);
-        no_when && form.tgattr.dim1 == 0 && form.tgconstraint == pg_sys::InvalidOid && !form.tgisinternal
-    }
-}
-
 /// The most bytes of arguments, more than ten column names need. We do not read longer ones: any user can create a
 /// trigger with a gigabyte of them.
 pub const ARGUMENTS: usize = 1024;
@@ -151,43 +148,65 @@ pub const ARGUMENTS: usize = 1024;
 /// Arguments before those of other names.
 const FIXED: i16 = *columns::ARGUMENTS.end() - columns::MOST_NAMES as i16;
 
-/// A trigger's arguments, each with a NUL after it. None if they are longer than [`ARGUMENTS`].
-///
-/// # Safety
-/// As for [`is_plain`].
-pub unsafe fn argument_bytes(tuple: pg_sys::HeapTuple, desc: pg_sys::TupleDesc) -> Option<Vec<u8>> {
-    // SAFETY: the caller's promise; tgargs is a bytea.
-    unsafe {
-        let mut null = false;
-        let datum = pg_sys::htup::heap_getattr(tuple, pg_sys::Anum_pg_trigger_tgargs as i32, desc, &mut null);
-        if null || pg_sys::toast_raw_datum_size(datum) > ARGUMENTS + pg_sys::VARHDRSZ {
-            return None;
-        }
-        let bytea = pg_sys::pg_detoast_datum_packed(datum.cast_mut_ptr());
-        Some(std::slice::from_raw_parts(pgrx::vardata_any(bytea).cast::<u8>(), pgrx::varsize_any_exhdr(bytea)).to_vec()) // bounded: ARGUMENTS
+impl Deref for Row<'_> {
+    type Target = pg_sys::FormData_pg_trigger;
+
+    fn deref(&self) -> &pg_sys::FormData_pg_trigger {
+        // SAFETY: a pg_trigger tuple.
+        unsafe { &*pg_sys::GETSTRUCT(self.tuple).cast() }
     }
 }
 
-/// The columns that a trigger's arguments name. None if there are too few, too many or too long ones, or a language
-/// that this version does not know: it cannot tell which names it would find.
-///
-/// # Safety
-/// As for [`is_plain`].
-pub unsafe fn arguments(tuple: pg_sys::HeapTuple, desc: pg_sys::TupleDesc, count: i16) -> Option<ColumnNames> {
-    if !columns::ARGUMENTS.contains(&count) {
-        return None;
+impl Row<'_> {
+    pub fn place(&self) -> Place {
+        // SAFETY: a tuple with its header.
+        unsafe {
+            let xmin = u32::from(pg_sys::htup::HeapTupleHeaderGetRawXmin((*self.tuple).t_data));
+            Place { key: TriggerKey { oid: u32::from(self.oid), xmin }, tid: (*self.tuple).t_self }
+        }
     }
-    // SAFETY: the caller's promise.
-    let bytes = unsafe { argument_bytes(tuple, desc) }?;
-    let mut parts = bytes.split(|b| *b == 0).map(encoding::decode);
-    let (parent, child) = (parts.next()?, parts.next()?);
-    let mut other =
-        |at: i16| if count > at { parts.next().map(|name| (!name.is_empty()).then_some(name)) } else { Some(None) };
-    let (tree, label) = (other(2)?, other(3)?);
-    let ids = other(4)?.is_some_and(|word| word == IDS);
-    let position = other(5)?;
-    let language = other(6)?.map_or(Some(Language::default()), |name| Language::of(&name))?;
-    let preferred = other(7)?;
-    let names = parts.take(usize::try_from(count - FIXED).unwrap_or_default()).collect(); // bounded: ARGUMENTS
-    Some(ColumnNames { parent, child, tree, label, names, preferred, ids, position, language })
+
+    fn value(&self, column: u32) -> Option<pg_sys::Datum> {
+        let mut is_null = false;
+        // SAFETY: a tuple with its descriptor.
+        let value = unsafe { pg_sys::htup::heap_getattr(self.tuple, column as i32, self.desc, &mut is_null) };
+        (!is_null).then_some(value)
+    }
+
+    /// Whether the trigger has no WHEN and no column list, and is neither a constraint trigger nor internal.
+    pub fn is_plain(&self) -> bool {
+        let has_when = self.value(pg_sys::Anum_pg_trigger_tgqual).is_some();
+        !has_when && self.tgattr.dim1 == 0 && self.tgconstraint == pg_sys::InvalidOid && !self.tgisinternal
+    }
+
+    /// The trigger's arguments, each with a NUL after it. None if they are longer than [`ARGUMENTS`].
+    pub fn argument_bytes(&self) -> Option<Vec<u8>> {
+        let arguments = self.value(pg_sys::Anum_pg_trigger_tgargs)?;
+        // SAFETY: tgargs is a bytea.
+        unsafe {
+            let is_short = pg_sys::toast_raw_datum_size(arguments) <= ARGUMENTS + pg_sys::VARHDRSZ;
+            is_short.then(|| text_bytes(arguments).to_vec()) // bounded: ARGUMENTS
+        }
+    }
+
+    /// The columns that the trigger's arguments name. None if there are too few, too many or too long ones, or a
+    /// language that this version does not know: it cannot tell which names it would find.
+    pub fn arguments(&self) -> Option<ColumnNames> {
+        let count = self.tgnargs;
+        if !columns::ARGUMENTS.contains(&count) {
+            return None;
+        }
+        let bytes = self.argument_bytes()?;
+        let mut parts = bytes.split(|b| *b == 0).map(encoding::decode);
+        let (parent, child) = (parts.next()?, parts.next()?);
+        let mut other =
+            |at: i16| if count > at { parts.next().map(|name| (!name.is_empty()).then_some(name)) } else { Some(None) };
+        let (tree, label) = (other(2)?, other(3)?);
+        let ids = other(4)?.is_some_and(|word| word == IDS);
+        let position = other(5)?;
+        let language = other(6)?.map_or(Some(Language::default()), |name| Language::of(&name))?;
+        let preferred = other(7)?;
+        let names = parts.take(usize::try_from(count - FIXED).unwrap_or_default()).collect(); // bounded: ARGUMENTS
+        Some(ColumnNames { parent, child, tree, label, names, preferred, ids, position, language })
+    }
 }

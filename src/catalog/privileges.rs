@@ -29,7 +29,8 @@ pub fn is_readable(table: pg_sys::Oid) -> bool {
     }
 }
 
-/// Whether the caller has SELECT on the table, or on these columns of it. None: a column that is gone. False if the table is dropped meanwhile.
+/// Whether the caller has SELECT on the table, or on these columns of it. None: a column that is gone. False if the
+/// table is dropped meanwhile.
 pub fn may_select(table: pg_sys::Oid, columns: impl IntoIterator<Item = Option<i32>>) -> bool {
     let (select, ok) = (pg_sys::ACL_SELECT as pg_sys::AclMode, pg_sys::AclResult::ACLCHECK_OK);
     // SAFETY: system cache lookups by OID and number.
@@ -53,9 +54,13 @@ pub fn require_readable(table: pg_sys::Oid) {
 
 /// Whether policies say which rows of a table the caller sees.
 pub fn has_policies(table: pg_sys::Oid) -> bool {
+    policies(table) == pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32
+}
+
+/// Whether a table has policies, and whether they bind the caller (utils/rls.h).
+pub fn policies(table: pg_sys::Oid) -> i32 {
     // SAFETY: catalog lookups; a table that is gone has none.
-    let policies = unsafe { pg_sys::check_enable_rls(table, pg_sys::InvalidOid, true) };
-    policies == pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32
+    unsafe { pg_sys::check_enable_rls(table, pg_sys::InvalidOid, true) }
 }
 
 /// Whether the caller may take a SHARE lock on the table: what LOCK TABLE ... IN SHARE MODE asks for.

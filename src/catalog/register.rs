@@ -1,7 +1,7 @@
 //! Makes and drops the triggers that never fire, by which columns of a table are registered (catalog/registered.rs).
 //!
-//! The owner of the table may, as CREATE TRIGGER and DROP TRIGGER allow. What is wrong is said before we wait for a lock: who may not, or names a column
-//! that is not there, does not stand in its queue.
+//! The owner of the table may, as CREATE TRIGGER and DROP TRIGGER allow. What is wrong is said before we wait for a
+//! lock: who may not, or names a column that is not there, does not stand in its queue.
 
 #![expect(unsafe_code, reason = "reads system catalogs")]
 
@@ -22,11 +22,11 @@ pub type ForRole = (String, String);
 /// Columns that a hint lists.
 const LISTED: i16 = 12;
 
-/// Registers columns of a table, which belongs to `other` if that is given: drops the triggers of that function (those for `other`, if it is given) and
-/// creates one. Returns whether there were any.
+/// Registers columns of a table, which belongs to `other` if that is given: drops the triggers of that function (those
+/// for `other`, if it is given) and creates one. Returns whether there were any.
 ///
-/// Errors: 42P01, 42501 (not the owner, or an owner who may not speak for `other`), 42P16 (temporary), 42809 (no table), 42703, 42804 (a column holds
-/// several entities), CREATE TRIGGER's.
+/// Errors: 42P01, 42501 (not the owner, or an owner who may not speak for `other`), 42P16 (temporary), 42809 (no
+/// table), 42703, 42804 (a column holds several entities), CREATE TRIGGER's.
 pub fn set(
     table: pg_sys::Oid,
     other: Option<pg_sys::Oid>,
@@ -70,15 +70,15 @@ pub fn set(
     Ok(had)
 }
 
-/// Drops the table's triggers of that function (those for `other`, if it is given). Returns whether there were any. Errors: 42P01, 42501 (not the owner),
-/// DROP TRIGGER's.
+/// Drops the table's triggers of that function (those for `other`, if it is given). Returns whether there were any.
+/// Errors: 42P01, 42501 (not the owner), DROP TRIGGER's.
 pub fn unset(table: pg_sys::Oid, other: Option<pg_sys::Oid>, function: pg_sys::Oid) -> Fallible<bool> {
     require_owner(table)?;
     drop(table, other, function)
 }
 
-/// Drops the table's triggers of that function; if `other` is given, only those that say the table belongs to it. Returns whether there were any.
-/// Errors: 42P01, 42501 (not the owner), DROP TRIGGER's.
+/// Drops the table's triggers of that function; if `other` is given, only those that say the table belongs to it.
+/// Returns whether there were any. Errors: 42P01, 42501 (not the owner), DROP TRIGGER's.
 pub fn drop(table: pg_sys::Oid, other: Option<pg_sys::Oid>, function: pg_sys::Oid) -> Fallible<bool> {
     let is_meant = |form: &pg_sys::FormData_pg_trigger| other.is_none_or(|other| form.tgconstrrelid == other);
     let find =

@@ -1,14 +1,17 @@
-//! What triggers that never fire say about tables: which columns of a table hold documents, entities, embeddings, words, phrases, summaries, and to which table it
-//! belongs. Every reader and writer of such a trigger passes through here; catalog/register.rs makes them.
+//! What triggers that never fire say about tables: which columns of a table hold documents, entities, embeddings,
+//! words, phrases, summaries, and to which table it belongs. Every reader and writer of such a trigger passes through
+//! here; catalog/register.rs makes them.
 //!
 //!   AFTER UPDATE OF id, body [FROM other] ... WHEN (false) EXECUTE FUNCTION cft_documents('id', 'body'), ENABLE ALWAYS
 //!
-//! Columns and arguments go together: an argument has the roles of its column, separated by blanks. Triggers of an open table are read from the relation
-//! cache, as of now; others by index, under a snapshot. If a table has several, the owner's come first (ENABLE ALWAYS, which only the owner can set, and
-//! which a dump keeps), then the oldest. A trigger whose arguments are longer than any of ours is no registration, and we do not copy them.
+//! Columns and arguments go together: an argument has the roles of its column, separated by blanks. Triggers of an open
+//! table are read from the relation cache, as of now; others by index, under a snapshot. If a table has several, the
+//! owner's come first (ENABLE ALWAYS, which only the owner can set, and which a dump keeps), then the oldest. A trigger
+//! whose arguments are longer than any of ours is no registration, and we do not copy them.
 
 #![expect(unsafe_code, reason = "reads the relation cache and system catalogs")]
 
+use crate::call::trigger::Trigger as Fired;
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::registration::Functions;
 use crate::catalog::{pg_trigger, privileges, roles, trust};
@@ -131,6 +134,12 @@ pub fn of_open(table: &EdgesTable, function: pg_sys::Oid) -> Vec<Registered> {
     unsafe { of_relation(table.rel(), function) }
 }
 
+/// What triggers of that function say about the table of a trigger that fires, as of now.
+pub fn of_fired(trigger: &Fired<'_>, function: pg_sys::Oid) -> Vec<Registered> {
+    // SAFETY: a relation that is open while the trigger runs.
+    unsafe { of_relation(trigger.rel(), function) }
+}
+
 /// What triggers of that function say about an open relation, as of now.
 ///
 /// # Safety
@@ -186,24 +195,20 @@ impl Which {
     }
 }
 
-/// What triggers of that function say, as the snapshot (null: now) sees them, whatever the caller may read; by table, then by the table that it belongs to.
-/// Those of a table are found by an index, however many others there are.
+/// What triggers of that function say, as the snapshot (null: now) sees them, whatever the caller may read; by table,
+/// then by the table that it belongs to. Those of a table are found by an index, however many others there are.
 pub fn read(function: pg_sys::Oid, which: Which, snapshot: pg_sys::Snapshot) -> Vec<Registered> {
     let mut found = Vec::new(); // bounded: triggers
-    let mut take = |tuple, desc| {
-        // SAFETY: a pg_trigger tuple with its descriptor.
-        found.extend(unsafe { of_row(tuple, desc, function, which) });
-    };
+    let mut take = |row: &pg_trigger::Row<'_>| found.extend(of_row(row, function, which));
     if let Some(table) = which.table {
-        let (index, column) = (pg_sys::TriggerRelidNameIndexId, pg_sys::Anum_pg_trigger_tgrelid);
-        pg_trigger::scan(index, column, table, snapshot, &mut take);
+        pg_trigger::of_table(table, snapshot, &mut take);
     }
     let beside = which.other.map(|other| (pg_sys::RelationRelationId, other));
     let all = which.every.then_some((pg_sys::ProcedureRelationId, function));
     for (class, object) in beside.into_iter().chain(all) {
         for trigger in pg_trigger::that_depend_on(class, object, snapshot) {
             check_for_interrupts!();
-            pg_trigger::scan(pg_trigger::OID_INDEX, pg_sys::Anum_pg_trigger_oid, trigger, snapshot, &mut take);
+            pg_trigger::that_is(trigger, snapshot, &mut take);
         }
     }
     found.sort_by_key(|one| (u32::from(one.table), u32::from(one.other), !one.always, u32::from(one.trigger)));
@@ -211,8 +216,8 @@ pub fn read(function: pg_sys::Oid, which: Which, snapshot: pg_sys::Snapshot) -> 
     found
 }
 
-/// What [`read`] returns of tables that the caller may read and that count ([`trust::counts_beside`]); if they belong to another, those of its owner come
-/// first.
+/// What [`read`] returns of tables that the caller may read and that count ([`trust::counts_beside`]); if they belong
+/// to another, those of its owner come first.
 pub fn readable(function: pg_sys::Oid, which: Which, snapshot: pg_sys::Snapshot) -> Vec<Registered> {
     let mut all = read(function, which, snapshot);
     let counts = |said: &Registered| said.other == pg_sys::InvalidOid || trust::counts_beside(said.table, said.other);
@@ -221,22 +226,14 @@ pub fn readable(function: pg_sys::Oid, which: Which, snapshot: pg_sys::Snapshot)
     all
 }
 
-/// # Safety
-/// A pg_trigger tuple with its descriptor.
-unsafe fn of_row(
-    tuple: pg_sys::HeapTuple,
-    desc: pg_sys::TupleDesc,
-    function: pg_sys::Oid,
-    which: Which,
-) -> Option<Registered> {
-    // SAFETY: the caller's promise; tgattr has dim1 numbers; names are NUL-terminated, null where there is none.
+fn of_row(form: &pg_trigger::Row<'_>, function: pg_sys::Oid, which: Which) -> Option<Registered> {
+    // SAFETY: tgattr has dim1 numbers; names are NUL-terminated, null where there is none.
     unsafe {
-        let form = &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_trigger>();
         let is_own = !form.tgisinternal && form.tgparentid == pg_sys::InvalidOid;
         if form.tgfoid != function || !is_own || !which.has(form) {
             return None;
         }
-        let arguments = pg_trigger::argument_bytes(tuple, desc)?;
+        let arguments = form.argument_bytes()?;
         let numbers = form.tgattr.values.as_slice(usize::try_from(form.tgattr.dim1).unwrap_or_default());
         let columns = numbers.iter().zip(arguments.split(|byte| *byte == 0)).filter_map(|(number, roles)| {
             let column = pg_sys::get_attname(form.tgrelid, *number, true);
@@ -259,9 +256,7 @@ pub fn belonging(other: pg_sys::Oid, functions: &[pg_sys::Oid]) -> Vec<(pg_sys::
     let mut found = Vec::new(); // bounded: triggers that name one table
     let none = std::ptr::null_mut();
     for trigger in pg_trigger::that_depend_on(pg_sys::RelationRelationId, other, none) {
-        pg_trigger::scan(pg_trigger::OID_INDEX, pg_sys::Anum_pg_trigger_oid, trigger, none, |tuple, _| {
-            // SAFETY: a pg_trigger tuple.
-            let form = unsafe { &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_trigger>() };
+        pg_trigger::that_is(trigger, none, |form| {
             if form.tgconstrrelid == other && functions.contains(&form.tgfoid) {
                 found.push((trigger, form.tgrelid));
             }

@@ -5,13 +5,15 @@
 //!   cftrag_truncate  AFTER TRUNCATE, each statement:              cft_capture_truncate('parent', 'child'[, ...])
 //!
 //! The arguments after these are the columns of the tree and of the label, the word "ids", the column of order, the
-//! language of the names, the column of preferred labels, and those of other names; '' stands for one that is not there, and no language for English. Both triggers are ENABLE ALWAYS, so that logical replication's apply worker and
+//! language of the names, the column of preferred labels, and those of other names; '' stands for one that is not
+//! there, and no language for English. Both triggers are ENABLE ALWAYS, so that logical replication's apply worker and
 //! session_replication_role = replica fire them. If one has another shape (WHEN, a column list), it would fire less
 //! often and lose changes: the registration is then unsound, and the reference query answers.
 //!
 //! A table of names (aliases or labels of entities) has both triggers, for an image of its own: cft_capture('',
-//! 'entity', '', 'name'[, '', '', language]). Each name is a label of its entity, and there is no parent. A third trigger names the edges
-//! table, and never fires. PostgreSQL keeps FROM as an OID, dumps it by name, and drops the trigger with that table.
+//! 'entity', '', 'name'[, '', '', language]). Each name is a label of its entity, and there is no parent. A third
+//! trigger names the edges table, and never fires. PostgreSQL keeps FROM as an OID, dumps it by name, and drops the
+//! trigger with that table.
 //!
 //!   cftrag_aliases   constraint trigger, FROM the edges table, WHEN (false):  cft_alias_of('name', 'entity')
 //!   cftrag_labels    constraint trigger, FROM the edges table, WHEN (false):  cft_label_of('name', 'entity')
@@ -35,6 +37,7 @@ use cftrag_core::Language;
 use pgrx::pg_sys;
 use std::convert::Infallible;
 use std::ffi::CStr;
+use std::ptr::null_mut;
 
 #[derive(Clone, Debug)]
 pub struct Registration {
@@ -165,12 +168,9 @@ pub fn internal_function(name: &CStr, types: &[pg_sys::Oid]) -> pg_sys::Oid {
 /// The markers of a table of names, as of now: for each, the marking function and the edges table.
 pub fn name_markers(table: pg_sys::Oid, functions: Functions) -> Vec<(pg_sys::Oid, pg_sys::Oid)> {
     let mut edges = Vec::new();
-    let none = std::ptr::null_mut();
-    pg_trigger::scan(pg_sys::TriggerRelidNameIndexId, pg_sys::Anum_pg_trigger_tgrelid, table, none, |tuple, _| {
-        // SAFETY: a pg_trigger tuple.
-        let form = unsafe { &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_trigger>() };
-        if functions.names_of().contains(&form.tgfoid) {
-            edges.push((form.tgfoid, form.tgconstrrelid));
+    pg_trigger::of_table(table, null_mut(), |row| {
+        if functions.names_of().contains(&row.tgfoid) {
+            edges.push((row.tgfoid, row.tgconstrrelid));
         }
     });
     edges
@@ -185,7 +185,7 @@ pub fn read(table: pg_sys::Oid, snapshot: pg_sys::Snapshot, functions: Functions
 
 /// The registration of `table` as of now.
 pub fn now(table: pg_sys::Oid, functions: Functions) -> Option<Registration> {
-    read(table, std::ptr::null_mut(), functions)
+    read(table, null_mut(), functions)
 }
 
 /// Reads what [`read`] does, and the places of the two rows if the registration is sound.
@@ -196,35 +196,18 @@ pub fn read_placed(
 ) -> Option<(Registration, Option<[Place; 2]>)> {
     let mut names = None;
     let (mut row, mut truncate) = (Vec::new(), Vec::new());
-    pg_trigger::scan(
-        pg_sys::TriggerRelidNameIndexId,
-        pg_sys::Anum_pg_trigger_tgrelid,
-        table,
-        snapshot,
-        |tuple, desc| {
-            // SAFETY: a pg_trigger tuple.
-            let form = unsafe { &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_trigger>() };
-            let (expected, found) = match form.tgfoid {
-                f if f == functions.capture => (ROW_TYPE, &mut row),
-                f if f == functions.capture_truncate => (TRUNCATE_TYPE, &mut truncate),
-                _ => return,
-            };
-            // SAFETY: as above.
-            let (plain, xmin, tid) = unsafe {
-                let xmin = pg_sys::htup::HeapTupleHeaderGetRawXmin((*tuple).t_data);
-                (pg_trigger::is_plain(tuple, desc, form), xmin, (*tuple).t_self)
-            };
-            let plain = plain && form.tgtype == expected;
-            found.push((
-                Place { key: TriggerKey { oid: u32::from(form.oid), xmin: u32::from(xmin) }, tid },
-                plain && form.tgenabled as u8 == pg_sys::TRIGGER_FIRES_ALWAYS,
-            ));
-            if plain && expected == ROW_TYPE && names.is_none() {
-                // SAFETY: as above.
-                names = unsafe { pg_trigger::arguments(tuple, desc, form.tgnargs) };
-            }
-        },
-    );
+    pg_trigger::of_table(table, snapshot, |trigger| {
+        let (expected, found) = match trigger.tgfoid {
+            f if f == functions.capture => (ROW_TYPE, &mut row),
+            f if f == functions.capture_truncate => (TRUNCATE_TYPE, &mut truncate),
+            _ => return,
+        };
+        let plain = trigger.is_plain() && trigger.tgtype == expected;
+        found.push((trigger.place(), plain && trigger.tgenabled as u8 == pg_sys::TRIGGER_FIRES_ALWAYS));
+        if plain && expected == ROW_TYPE && names.is_none() {
+            names = trigger.arguments();
+        }
+    });
     let places = match (&row[..], &truncate[..]) {
         ([(row, true)], [(truncate, true)]) => Some([*row, *truncate]),
         _ => None,
@@ -249,12 +232,9 @@ pub fn keeps(table: pg_sys::Oid, functions: Functions) -> Vec<pg_sys::Oid> {
 /// The table's triggers for which `is` is true, as of now.
 pub fn triggers_of(table: pg_sys::Oid, is: impl Fn(&pg_sys::FormData_pg_trigger) -> bool) -> Vec<pg_sys::Oid> {
     let mut found = Vec::new();
-    let none = std::ptr::null_mut();
-    pg_trigger::scan(pg_sys::TriggerRelidNameIndexId, pg_sys::Anum_pg_trigger_tgrelid, table, none, |tuple, _| {
-        // SAFETY: a pg_trigger tuple.
-        let form = unsafe { &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_trigger>() };
-        if is(form) {
-            found.push(form.oid);
+    pg_trigger::of_table(table, null_mut(), |row| {
+        if is(row) {
+            found.push(row.oid);
         }
     });
     found
@@ -267,19 +247,10 @@ pub fn attached_tables(functions: Functions) -> Vec<pg_sys::Oid> {
 
 /// Tables with a trigger that runs that function, as of now, ascending by OID.
 pub fn tables_with(function: pg_sys::Oid) -> Vec<pg_sys::Oid> {
-    let triggers = pg_trigger::that_depend_on(pg_sys::ProcedureRelationId, function, std::ptr::null_mut());
+    let triggers = pg_trigger::that_depend_on(pg_sys::ProcedureRelationId, function, null_mut());
     let mut tables = Vec::with_capacity(triggers.len());
     for trigger in triggers {
-        pg_trigger::scan(
-            pg_trigger::OID_INDEX,
-            pg_sys::Anum_pg_trigger_oid,
-            trigger,
-            std::ptr::null_mut(),
-            |tuple, _| {
-                // SAFETY: a pg_trigger tuple.
-                tables.push(unsafe { (*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_trigger>()).tgrelid });
-            },
-        );
+        pg_trigger::that_is(trigger, null_mut(), |row| tables.push(row.tgrelid));
     }
     tables.sort_unstable_by_key(|t| u32::from(*t));
     tables.dedup();

@@ -269,9 +269,7 @@ impl SnapshotId {
 pub fn forget() {
     // The default table depends on privileges, which are as of now, not as of a snapshot.
     ONLY.with(Cached::forget);
-    // SAFETY: backend variables.
-    let may_differ =
-        unsafe { plain::GetTopTransactionIdIfAny() != pg_sys::InvalidTransactionId || plain::RecoveryInProgress() };
+    let may_differ = plain::GetTopTransactionIdIfAny() != pg_sys::InvalidTransactionId || plain::RecoveryInProgress();
     if may_differ {
         LAST.with(Cached::forget);
         NAMES.with(Cached::forget);
@@ -356,12 +354,8 @@ fn find_name_tables(edges: pg_sys::Oid, snapshot: pg_sys::Snapshot, functions: F
     }
     let (mut aliases, mut labels) = (Vec::new(), Vec::new());
     for trigger in markers {
-        pg_trigger::scan(pg_trigger::OID_INDEX, pg_sys::Anum_pg_trigger_oid, trigger, snapshot, |tuple, desc| {
-            // SAFETY: a pg_trigger tuple, its descriptor and form.
-            let (form, names) = unsafe {
-                let form = &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_trigger>();
-                (form, pg_trigger::arguments(tuple, desc, form.tgnargs))
-            };
+        pg_trigger::that_is(trigger, snapshot, |form| {
+            let names = form.arguments();
             let found = if form.tgfoid == alias_of { &mut aliases } else { &mut labels };
             if functions.names_of().contains(&form.tgfoid)
                 && form.tgconstrrelid == edges

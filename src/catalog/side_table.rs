@@ -40,8 +40,13 @@ impl SideTable {
         // SAFETY: any OID may be asked for; null is checked. In a deadlock, only the log shows the statements.
         let rel = error_context::with_error_context(None, || unsafe { pg_sys::try_relation_open(table, lock) });
         let opened = (!rel.is_null()).then(|| Self(rel))?;
-        // SAFETY: an open relation.
-        (unsafe { (*(*rel).rd_rel).relkind } as u8 == pg_sys::RELKIND_RELATION).then_some(opened)
+        (opened.class().relkind as u8 == pg_sys::RELKIND_RELATION).then_some(opened)
+    }
+
+    /// The table's row of pg_class, read at once: it changes when an invalidation is processed.
+    fn class(&self) -> &pg_sys::FormData_pg_class {
+        // SAFETY: see oid().
+        unsafe { &*(*self.0).rd_rel }
     }
 
     pub fn oid(&self) -> pg_sys::Oid {
@@ -50,8 +55,7 @@ impl SideTable {
     }
 
     pub fn owner(&self) -> pg_sys::Oid {
-        // SAFETY: see oid().
-        unsafe { (*(*self.0).rd_rel).relowner }
+        self.class().relowner
     }
 
     /// The table's name, for messages.
@@ -61,14 +65,9 @@ impl SideTable {
 
     /// The table's qualified name, for SQL that is parsed at once.
     pub fn qualified(&self) -> String {
-        // SAFETY: see oid(); relname is NUL-terminated.
-        unsafe {
-            let class = &*(*self.0).rd_rel;
-            qualified_name(
-                class.relnamespace,
-                &encoding::decode(CStr::from_ptr(class.relname.data.as_ptr()).to_bytes()),
-            )
-        }
+        // SAFETY: relname is NUL-terminated.
+        let name = unsafe { CStr::from_ptr(self.class().relname.data.as_ptr()) };
+        qualified_name(self.class().relnamespace, &encoding::decode(name.to_bytes()))
     }
 
     /// What triggers of that function say about it.

@@ -9,12 +9,14 @@
 
 use crate::catalog::privileges;
 use crate::error::Fallible;
+use crate::pg::backend;
 use crate::pg::error_context::with_error_context;
 use pgrx::{PgList, pg_sys};
 use std::ffi::{CStr, CString, c_void};
 use std::ptr::null_mut;
 
-/// When a trigger fires: as CREATE TRIGGER makes it, or as ALTER TABLE ... ENABLE ALWAYS or REPLICA TRIGGER would have it.
+/// When a trigger fires: as CREATE TRIGGER makes it, or as ALTER TABLE ... ENABLE ALWAYS or REPLICA TRIGGER would have
+/// it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Fires {
@@ -194,8 +196,7 @@ fn delete(triggers: &[pg_sys::Oid]) {
             unsafe { pg_sys::performDeletion(&object, pg_sys::DropBehavior::DROP_RESTRICT, 0) };
         }
     });
-    // SAFETY: in a transaction that has changed catalogs.
-    unsafe { pg_sys::CommandCounterIncrement() };
+    backend::next_command();
 }
 
 /// Takes a lock to the end of the transaction, for a command that will create triggers. Raises what creating one would

@@ -6,6 +6,7 @@ use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::roles;
 use crate::pg::background_worker::SAFE_PATH;
 use crate::pg::compat;
+use crate::pg::compat::plain;
 use pgrx::pg_sys;
 
 /// The context in which forced row-level security does not bind the owner: for checks that must see every row, like
@@ -14,14 +15,12 @@ pub const NOFORCE_RLS: u32 = pg_sys::SECURITY_NOFORCE_RLS;
 
 /// Whether we run in an operation with [`NOFORCE_RLS`].
 pub fn is_past_forced_policies() -> bool {
-    // SAFETY: reads a backend variable.
-    unsafe { pg_sys::InNoForceRLSOperation() }
+    plain::InNoForceRLSOperation()
 }
 
 /// Calls [`as_role`] for the table's owner.
 pub fn as_owner<R>(table: &EdgesTable, context_beside: u32, work: impl FnOnce() -> R) -> R {
-    // SAFETY: an open relation.
-    as_role(unsafe { (*(*table.rel()).rd_rel).relowner }, context_beside, work)
+    as_role(table.owner(), context_beside, work)
 }
 
 /// Runs `work` with the rights of the role, in a security-restricted operation and with a safe search_path, as VACUUM

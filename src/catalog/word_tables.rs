@@ -1,5 +1,6 @@
-//! The tables of word classes (cft_attach_words) and of phrases (cft_attach_phrases) that belong to an edges table, opened to be read. Which tables these are is read as of now,
-//! as PostgreSQL reads foreign keys, whatever the snapshot; what they hold is read by SQL, with the caller's rights.
+//! The tables of word classes (cft_attach_words) and of phrases (cft_attach_phrases) that belong to an edges table,
+//! opened to be read. Which tables these are is read as of now, as PostgreSQL reads foreign keys, whatever the
+//! snapshot; what they hold is read by SQL, with the caller's rights.
 
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::privileges::{is_readable, may_select, require_readable};
@@ -25,7 +26,8 @@ thread_local! {
     static TABLES: Cached<(pg_sys::Oid, pg_sys::Oid), Rc<[pg_sys::Oid]>> = const { Cached::new(8, invalidation::relations) };
 }
 
-/// Opens the tables of words of an edges table that count, ascending by OID. 42501 if the caller may not read one of them.
+/// Opens the tables of words of an edges table that count, ascending by OID. 42501 if the caller may not read one of
+/// them.
 pub fn open(edges: pg_sys::Oid, functions: Functions) -> Fallible<Vec<WordTable>> {
     let all = beside(edges, functions.words(), |table| {
         require_readable(table);
@@ -39,7 +41,8 @@ pub fn open(edges: pg_sys::Oid, functions: Functions) -> Fallible<Vec<WordTable>
     Ok(all.into_iter().filter_map(of_words).collect()) // bounded: attached tables
 }
 
-/// Opens the first table of phrases of an edges table that counts and whose columns the caller may read, and says what these are for.
+/// Opens the first table of phrases of an edges table that counts and whose columns the caller may read, and says what
+/// these are for.
 pub fn phrases(edges: pg_sys::Oid, functions: Functions) -> Option<(EdgesTable, Registered)> {
     let all = beside(edges, functions.phrases(), is_readable);
     all.into_iter().find(|(table, said)| {
@@ -47,7 +50,8 @@ pub fn phrases(edges: pg_sys::Oid, functions: Functions) -> Option<(EdgesTable, 
     })
 }
 
-/// Opens the tables that triggers of that function say belong to an edges table, those that count and are wanted, ascending by OID.
+/// Opens the tables that triggers of that function say belong to an edges table, those that count and are wanted,
+/// ascending by OID.
 fn beside(
     edges: pg_sys::Oid,
     function: pg_sys::Oid,

@@ -1,8 +1,8 @@
 //! The shared memory of all images: segments that all processes map when they need them, divided into granules.
 //!
-//! PostgreSQL's own allocator (dsa.c) keeps what is freed, and a segment stays while any process has it mapped. So we keep
-//! the segments, and give the pages of free granules back to the system (pg/pages.rs). What is known of granules is in
-//! the control block, not in them: freeing needs no memory, and taking fails where the system has none.
+//! PostgreSQL's own allocator (dsa.c) keeps what is freed, and a segment stays while any process has it mapped. So we
+//! keep the segments, and give the pages of free granules back to the system (pg/pages.rs). What is known of granules
+//! is in the control block, not in them: freeing needs no memory, and taking fails where the system has none.
 //!
 //! ```text
 //!   used      a bit for each granule of a segment

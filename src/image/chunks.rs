@@ -1,7 +1,7 @@
 //! Chunks of images: allocated from the area (area.rs), mapped into this process, freed. See slot.rs for the locks.
 //!
-//! What the area does may raise, so every call is outside the image's lock and contained (pg/contain.rs). The image's owner words hold each chunk's token, a `Memory` its address in
-//! this process.
+//! What the area does may raise, so every call is outside the image's lock and contained (pg/contain.rs). The image's
+//! owner words hold each chunk's token, a `Memory` its address in this process.
 
 #![expect(unsafe_code, reason = "dynamic shared memory")]
 
@@ -214,7 +214,8 @@ pub fn map(control: &Control, slot: &Slot, tokens: &[u64], mapped: &mut Mapped) 
     true
 }
 
-/// Maps the chunks that hold the addresses of all, of an image whose root is mapped; false on failure, or if the image is gone by now.
+/// Maps the chunks that hold the addresses of all, of an image whose root is mapped; false on failure, or if the image
+/// is gone by now.
 fn map_addresses(control: &Control, slot: &Slot, mapped: &mut Mapped) -> bool {
     let tokens = slot.read(|_| {
         let image = Image::open(&mapped.memory).ok().filter(|_| slot.generation.load(SeqCst) == mapped.generation)?;

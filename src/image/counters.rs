@@ -1,5 +1,5 @@
-//! How often each reason sent a call to the reference query: counted in the table's slot; without shared memory, in this
-//! process. (reads.rs counts the calls that images answer.)
+//! How often each reason sent a call to the reference query: counted in the table's slot; without shared memory, in
+//! this process. (reads.rs counts the calls that images answer.)
 
 use crate::image::control;
 use crate::image::reason::Reason;

@@ -8,6 +8,7 @@
 pub mod area;
 pub mod chunks;
 pub mod control;
+pub mod copied;
 pub mod counters;
 pub mod directory;
 pub mod evict;

@@ -15,6 +15,7 @@ use crate::guc::Temperature;
 use crate::image::chunks;
 use crate::image::control::Control;
 use crate::image::slot::{Header, Slot};
+use crate::pg::compat::plain;
 use crate::pg::snapshot::XidFates;
 use crate::pg::{interrupt, snapshot};
 use cftrag_core::{Image, Settled};
@@ -92,7 +93,8 @@ fn settle_by(
     None
 }
 
-/// Every snapshot in use sees versions of the table below this xid alike: 0 if this transaction created it, None if it dropped it.
+/// Every snapshot in use sees versions of the table below this xid alike: 0 if this transaction created it, None if it
+/// dropped it.
 fn horizon(table: pg_sys::Oid) -> Option<u64> {
     // SAFETY: try_relation_open gives null for a table that this transaction dropped; closed again, its lock kept.
     unsafe {
@@ -111,7 +113,6 @@ fn horizon(table: pg_sys::Oid) -> Option<u64> {
 /// transaction itself loaded is settled once it has committed.
 pub fn has_too_many_versions(control: &Control, index: usize, table: pg_sys::Oid) -> bool {
     let many = chunks::read(control, index, |header, image| image.stats().versions > header.rows.max(MOST_VERSIONS));
-    // SAFETY: reads a backend variable.
-    let mine = unsafe { pg_sys::GetTopFullTransactionIdIfAny() }.value;
+    let mine = plain::GetTopFullTransactionIdIfAny().value;
     many == Ok(true) && horizon(table).is_some_and(|horizon| (1..mine).contains(&horizon))
 }

@@ -11,12 +11,10 @@
 //! .image_bytes, .build_bytes, .place_wanted | none                      | atomics
 //! .verification, .verifier, .verified       | none                      | atomics
 //!
-//! Order: Control.lock, image_lock, map; map is never taken under image_lock. Under
-//! image_lock: no SPI, no palloc, no ereport, no mapping, no clog lookup, no callback. No ERROR or FATAL can start
-//! there (only our own panic could). Unwinding and the abort then release the locks, and the image's `mutating` word tells the next
-//! process that it is broken.
-
-#![expect(unsafe_code, reason = "locks, snapshots and a table scan")]
+//! Order: Control.lock, image_lock, map; map is never taken under image_lock. Under image_lock: no SPI, no palloc, no
+//! ereport, no mapping, no clog lookup, no callback. No ERROR or FATAL can start there (only our own panic could).
+//! Unwinding and the abort then release the locks, and the image's `mutating` word tells the next process that it is
+//! broken.
 
 use crate::catalog::columns::Columns;
 use crate::catalog::pg_trigger::TriggerKey;
@@ -25,7 +23,7 @@ use crate::image::lock::ImageLock;
 use crate::image::reads::Reads;
 use crate::pg::backend;
 use crate::pg::compat;
-use crate::pg::compat::Locator;
+use crate::pg::compat::{Locator, plain};
 use crate::pg::lwlock::{Apart, Lock};
 use cftrag_core::{Counters, Settled};
 use pgrx::pg_sys;
@@ -402,8 +400,7 @@ impl Slot {
 
     /// Notes that the image is asked for (or built).
     pub fn touch(&self) {
-        // SAFETY: reads a backend variable.
-        let now = unsafe { pg_sys::GetCurrentStatementStartTimestamp() };
+        let now = plain::GetCurrentStatementStartTimestamp();
         // Written now and then: all processes read this cache line.
         if now - self.used_at.load(Relaxed) > TOUCH {
             self.used_at.store(now, Relaxed);
@@ -425,8 +422,8 @@ impl Slot {
     /// Shows the progress of a check by this process, unless another's is shown.
     pub fn verify(&self) -> Verifying<'_> {
         let holder = self.verifier.load(SeqCst);
-        // SAFETY: looks a process up in the process array; a process that was killed has left its mark.
-        let dead = holder != 0 && unsafe { pg_sys::BackendPidGetProc(holder as i32).is_null() };
+        // A process that was killed has left its mark.
+        let dead = holder != 0 && !backend::is_process(holder as i32);
         let free = if dead { holder } else { 0 };
         let is_shown = self.verifier.compare_exchange(free, std::process::id(), SeqCst, SeqCst).is_ok();
         Verifying(is_shown.then_some(self))

@@ -1,7 +1,7 @@
 //! Whether entities are among some (the tops) or below one of them, asked one after the other.
 //!
-//! For the first ones, we walk up from the entity. When that has cost as much as finding all descendants of the tops might, we find these once, and then
-//! look each entity up among them.
+//! For the first ones, we walk up from the entity. When that has cost as much as finding all descendants of the tops
+//! might, we find these once, and then look each entity up among them.
 
 use crate::call::work_memory::Room;
 use crate::catalog::attached_table::AttachedTable;
@@ -48,7 +48,8 @@ impl Below {
                 self.left = self.left.saturating_sub(LOOK + rows);
                 return Ok(is_under);
             }
-            // Without the image, one walk up costs as much as finding all descendants. It may still be the only one: the tops can change with the row.
+            // Without the image, one walk up costs as much as finding all descendants. It may still be the only one:
+            // the tops can change with the row.
             if !self.keeps || self.left == LOOKING {
                 self.left = 0;
                 return Ok(within.those_of(&[name])?[0]);

@@ -4,10 +4,9 @@
 //! The graph is read with the caller's rights under the caller's snapshot, as a query of the caller's would be. The
 //! result depends only on the content of the rows: not on their order, nor on which end is a.
 
-#![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
-
 use crate::call::fmgr;
-use crate::call::fmgr::{Call, Rows, text_bytes, text_datum};
+use crate::call::fmgr::{Call, Rows, text_datum};
+use crate::call::spi::Row;
 use crate::call::work_memory::Room;
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::privileges::require_readable;
@@ -15,14 +14,13 @@ use crate::catalog::statement::Statement;
 use crate::catalog::{column_rules, column_sql, column_value, name};
 use crate::error;
 use crate::error::Fallible;
-use crate::methods::rows::{Tuple, scan};
+use crate::methods::rows::scan;
 use crate::pg::encoding;
 use crate::pg::interrupt::{ROWS_BETWEEN_CHECKS, check_interrupts};
 use cftrag_core::{Interruptible, NameId, Names};
 use cftrag_methods::{Encoding, MAX_HEIGHT, Network};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
-use std::ffi::CStr;
 
 /// Bytes that a row takes while a tree is made (examples/hierarchy.rs measures this and the next).
 const PER_ROW: usize = 200;
@@ -30,7 +28,7 @@ const PER_ROW: usize = 200;
 const PER_ENTITY: usize = 500;
 
 /// Bytes of an entity's name shown in a community's name.
-const HUB: i32 = 60;
+const HUB: usize = 60;
 
 /// `cft_build_hierarchy(graph regclass, a name, b name, weight name, height int)
 ///     -> table(tree, parent, child, entropy_before, entropy_after)`
@@ -97,9 +95,7 @@ fn read(call: &Call) -> Fallible<Graph> {
     );
     let mut reading = Reading::new();
     scan(&Statement::over(&sql, &[&graph]), |row| reading.add(row))?;
-    // SAFETY: the table is open, so it has a name, which is NUL-terminated.
-    let tree = unsafe { CStr::from_ptr(pg_sys::get_rel_name(graph.oid())) }.to_bytes().to_vec();
-    reading.finish(tree)
+    reading.finish(graph.name_bytes())
 }
 
 /// The weight as SQL. 42804 unless the column holds numbers: a cast from another type could be any user's function.
@@ -128,10 +124,10 @@ impl Reading {
     }
 
     /// Adds a row of two texts and a float8.
-    fn add(&mut self, row: &Tuple) -> Fallible<()> {
-        let (Some(a), Some(b)) = (row.get(1), row.get(2)) else { return Ok(()) };
+    fn add(&mut self, row: &Row<'_>) -> Fallible<()> {
+        let (Some(a), Some(b)) = (row.text(1), row.text(2)) else { return Ok(()) };
         let [a, b] = [self.entity(a)?, self.entity(b)?];
-        let Some(weight) = row.get(3) else { return Err(error::null_weight(&self.shown(a), &self.shown(b))) };
+        let Some(weight) = row.value(3) else { return Err(error::null_weight(&self.shown(a), &self.shown(b))) };
         let weight = f64::from_bits(weight.value() as u64);
         if !(weight.is_finite() && weight >= 0.0) {
             return Err(error::bad_weight(weight, &self.shown(a), &self.shown(b)));
@@ -140,9 +136,8 @@ impl Reading {
         self.room.take(PER_ROW)
     }
 
-    fn entity(&mut self, name: pg_sys::Datum) -> Fallible<NameId> {
-        // SAFETY: a text of the row.
-        let (name, before) = (unsafe { text_bytes(name) }, self.names.len());
+    fn entity(&mut self, name: &[u8]) -> Fallible<NameId> {
+        let before = self.names.len();
         let entity = self.names.id(name);
         if self.names.len() > before {
             self.room.take(PER_ENTITY + name.len())?;
@@ -153,7 +148,7 @@ impl Reading {
     /// An entity's name for a message.
     fn shown(&self, entity: NameId) -> String {
         let name = self.names.get(entity);
-        encoding::shown(&encoding::decode(&name[..clipped(name)]))
+        encoding::shown(&encoding::decode(&name[..encoding::clipped(name, HUB)]))
     }
 
     fn finish(self, tree: Vec<u8>) -> Fallible<Graph> {
@@ -170,12 +165,6 @@ impl Reading {
         }
         Ok(Graph { tree, names, entities, network })
     }
-}
-
-/// How many bytes of a name to show, in whole characters.
-fn clipped(name: &[u8]) -> usize {
-    // SAFETY: looks at `len` bytes of a name in the database's encoding.
-    unsafe { pg_sys::pg_mbcliplen(name.as_ptr().cast(), name.len() as i32, HUB) as usize }
 }
 
 /// The first of "community", "community_", "community__", ... that is no entity's name, and that no entity's name
@@ -242,7 +231,7 @@ impl Writer {
             name.extend_from_slice(format!("{mark}{}", self.encoding.place(node)).as_bytes());
         }
         let hub = self.graph.name(self.encoding.hub(node));
-        let shown = clipped(hub);
+        let shown = encoding::clipped(hub, HUB);
         name.extend_from_slice(b" (");
         name.extend_from_slice(&hub[..shown]);
         name.extend_from_slice(if shown < hub.len() { b"...)" } else { b")" });

@@ -4,7 +4,6 @@
 //! else by the reference query, all under the caller's one snapshot and with the caller's rights. So they are as exact
 //! as their walks.
 
-pub mod alike;
 pub mod below;
 pub mod big_map;
 pub mod breadth_first;
@@ -16,6 +15,7 @@ pub mod extract;
 pub mod graph;
 pub mod hierarchy;
 pub mod lineage;
+pub mod namesakes;
 pub mod paths;
 pub mod picture;
 pub mod prefix;

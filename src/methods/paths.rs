@@ -8,9 +8,9 @@ use crate::call::tuple::Row;
 use crate::call::work_memory::Room;
 use crate::error;
 use crate::error::Fallible;
-use crate::methods::alike::{Alike, Seen};
 use crate::methods::breadth_first;
 use crate::methods::breadth_first::{DOWN, Paths, Side, Tree, UP};
+use crate::methods::namesakes::{NamedEntities, Namesakes};
 use crate::methods::walker::{ALL, Walker};
 use crate::pg::interrupt::{ROWS_BETWEEN_CHECKS, check_interrupts};
 use crate::serve::labels::{KeptLabels, Labels};
@@ -163,25 +163,26 @@ fn step_name(steps: u8) -> &'static str {
 #[pg_extern(sql = false)]
 fn cft_explain_path(call: Call) -> Fallible<Option<Vec<u8>>> {
     let Some(mut asked) = Asked::of(&call)? else { return Ok(None) };
-    let (mut paths, mut kept, mut seen, mut room) = (Vec::new(), KeptLabels::default(), Seen::default(), Room::new());
+    let (mut paths, mut kept, mut named, mut room) =
+        (Vec::new(), KeptLabels::default(), NamedEntities::default(), Room::new());
     each_path(&asked, u64::MAX, |names, of, path| {
         let entities: Vec<_> = path.iter().map(|(entity, _)| names.get(*entity)).collect();
         let labels = kept.of(&asked.walker.of, &entities)?;
-        seen.note_tree(of.tree.map(|tree| names.get(tree)))?;
+        named.note_tree(of.tree.map(|tree| names.get(tree)))?;
         let mut steps = Vec::with_capacity(path.len());
         for (n, (entity, (_, way))) in entities.iter().zip(path).enumerate() {
             let label = labels.get(n);
             room.take(entity.len() + label.map_or(0, <[u8]>::len) + PER_STEP)?;
-            seen.note(label.unwrap_or(entity), entity)?;
+            named.note(label.unwrap_or(entity), entity)?;
             steps.push(Step { entity: entity.to_vec(), label: label.map(<[u8]>::to_vec), way: *way });
         }
         paths.push((of.tree.map(|tree| names.get(tree).to_vec()), steps));
         Ok(false)
     })?;
-    let alike = seen.tell_apart(&mut asked.walker)?;
+    let namesakes = named.tell_apart(&mut asked.walker)?;
     let said = paths.iter().map(|(tree, steps)| {
         let tree = tree.as_deref();
-        let sentence = sentence(steps.iter().map(|step| (step.called(tree, &alike), step.way)));
+        let sentence = sentence(steps.iter().map(|step| (step.called(tree, &namesakes), step.way)));
         match (paths.len() > 1, tree) {
             (false, _) => sentence,
             (true, None) => [b"In the tree without a name, ", &*sentence].concat(),
@@ -200,8 +201,8 @@ struct Step {
 }
 
 impl Step {
-    fn called<'a>(&'a self, tree: Option<&[u8]>, alike: &'a Alike) -> &'a [u8] {
-        alike.called(tree, &self.entity).or(self.label.as_deref()).unwrap_or(&self.entity)
+    fn called<'a>(&'a self, tree: Option<&[u8]>, namesakes: &'a Namesakes) -> &'a [u8] {
+        namesakes.called(tree, &self.entity).or(self.label.as_deref()).unwrap_or(&self.entity)
     }
 }
 

@@ -1,7 +1,9 @@
-//! Reads what cft_tree draws: an entity in its trees, with every edge on a way of at most `up` steps upwards or `down` steps downwards.
+//! Reads what cft_tree draws: an entity in its trees, with every edge on a way of at most `up` steps upwards or `down`
+//! steps downwards.
 //!
-//! The search goes level by level, the ancestors first. What would have no line is not searched further, so a picture of a place with
-//! millions below it reads little more than the lines that it has and what is next to them. Siblings are in the order of cft_context_text.
+//! The search goes level by level, the ancestors first. What would have no line is not searched further, so a picture
+//! of a place with millions below it reads little more than the lines that it has and what is next to them. Siblings
+//! are in the order of cft_context_text.
 
 use crate::call::work_memory::{Bytes, Room, list};
 use crate::error::Fallible;
@@ -26,7 +28,8 @@ pub struct Extent {
     pub lines: usize,
 }
 
-/// Draws an entity's place in the walker's trees; None if it is in none of them. Errors: those of cft_context; 53400, 53200 (memory).
+/// Draws an entity's place in the walker's trees; None if it is in none of them. Errors: those of cft_context; 53400,
+/// 53200 (memory).
 pub fn draw(walker: &Walker, entity: &[u8], extent: Extent, format: PictureFormat) -> Fallible<Option<Bytes>> {
     let mut check_interrupts = check_interrupts;
     let work = &mut Interruptible::new(&mut check_interrupts);

@@ -100,8 +100,8 @@ pub fn each_prefix(
     })
 }
 
-/// Calls `each` with each entity that is there, its first tree, and the entities on the path to it with what they are called. The path of an entity with more than
-/// `levels` levels above it is that entity.
+/// Calls `each` with each entity that is there, its first tree, and the entities on the path to it with what they are
+/// called. The path of an entity with more than `levels` levels above it is that entity.
 pub fn first_paths(
     walker: &Walker,
     entities: &[&[u8]],

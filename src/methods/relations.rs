@@ -1,10 +1,9 @@
 //! Relation filtering (CFT-RAG 2.3): which rows of a table of raw relations make clean trees. The rules are in
 //! crates/methods/src/relations.
 
-#![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
-
 use crate::call::fmgr;
-use crate::call::fmgr::{Call, Rows, text_bytes, text_datum};
+use crate::call::fmgr::{Call, Rows, text_datum};
+use crate::call::spi::Row;
 use crate::call::work_memory::Room;
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::privileges::require_readable;
@@ -14,7 +13,7 @@ use crate::error;
 use crate::error::Fallible;
 use crate::methods::big_map::Table;
 use crate::methods::breadth_first::named;
-use crate::methods::rows::{Tuple, scan};
+use crate::methods::rows::scan;
 use crate::pg::interrupt::check_interrupts;
 use cftrag_core::{Interruptible, NameId, Names};
 use cftrag_methods::Verdict;
@@ -70,11 +69,10 @@ struct Reading {
 
 impl Reading {
     /// Adds a row of three texts.
-    fn add(&mut self, row: &Tuple) -> Fallible<()> {
+    fn add(&mut self, row: &Row<'_>) -> Fallible<()> {
         let mut id = |column| {
-            let Some(name) = row.get(column) else { return Ok(None) };
-            // SAFETY: a text of the row.
-            named(&mut self.names, unsafe { text_bytes(name) }, &mut self.room).map(Some)
+            let Some(name) = row.text(column) else { return Ok(None) };
+            named(&mut self.names, name, &mut self.room).map(Some)
         };
         let (tree, parent, child) = (id(1)?, id(2)?, id(3)?);
         self.raw.push(Raw { tree, parent, child });

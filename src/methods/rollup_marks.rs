@@ -11,12 +11,10 @@
 //! The last two run in a security-restricted operation, past forced row-level security, with statements whose text is
 //! made just before.
 
-#![expect(unsafe_code, reason = "trigger data, SPI")]
-
-use crate::call::array;
 use crate::call::fmgr::{Call, name_datum, text_array};
+use crate::call::spi::{Connection, Table, Value, connected};
+use crate::call::trigger::{Operation, Trigger};
 use crate::capture::marked;
-use crate::catalog::columns::find_column;
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::name::{display_name, quote};
 use crate::catalog::registered;
@@ -24,30 +22,15 @@ use crate::catalog::registered::Registered;
 use crate::catalog::registration::{Functions, internal_function};
 use crate::catalog::side_table::SideTable;
 use crate::catalog::trust::NOFORCE_RLS;
-use crate::catalog::{column_rules, column_sql, registration, trust};
+use crate::catalog::{column_rules, column_sql, columns, registration, trust};
 use crate::error;
 use crate::error::Fallible;
-use crate::pg::{encoding, error_context};
+use crate::pg::compat::unguarded;
+use crate::pg::{backend, encoding};
 use pgrx::Internal;
 use pgrx::pg_sys::{BOOLOID, Datum, NAMEOID, Oid, REGCLASSOID, TEXTARRAYOID};
 use pgrx::prelude::*;
-use std::ffi::{CStr, CString, c_char};
-
-/// TRIGGER_EVENT_OPMASK, TRIGGER_EVENT_ROW, TRIGGER_EVENT_TIMINGMASK (commands/trigger.h): in a trigger AFTER a STATEMENT the latter two are 0.
-const OPERATION: u32 = 3;
-const ROW: u32 = 4;
-const TIMING: u32 = 0x18;
-
-/// What the statement did. [`OPERATIONS`] has them by their numbers in TRIGGER_EVENT_OPMASK.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Operation {
-    Insert,
-    Delete,
-    Update,
-    Truncate,
-}
-
-const OPERATIONS: [Operation; 4] = [Operation::Insert, Operation::Delete, Operation::Update, Operation::Truncate];
+use std::ffi::CString;
 
 /// A table of summaries, some of which may be due.
 struct Touched<'a> {
@@ -63,88 +46,49 @@ struct Touched<'a> {
 }
 
 /// AFTER INSERT, UPDATE, DELETE or TRUNCATE, for each statement, with transition tables cft_new and cft_old where the
-/// event has them; or for each row, which does nothing where the statement fires its trigger, too. Errors: 39P01 (a trigger of another kind), 25001 (TRUNCATE of documents under an old snapshot),
-/// those of the INSERT of marks.
+/// event has them; or for each row, which does nothing where the statement fires its trigger, too. Errors: 39P01 (a
+/// trigger of another kind), 25001 (TRUNCATE of documents under an old snapshot), those of the INSERT of marks.
 #[pg_extern(sql = false)]
 fn cft_rollup_changed(call: Call) -> Fallible<()> {
-    let mut data = *call.trigger().ok_or_else(error::not_a_marking_trigger)?;
-    let operation = OPERATIONS[(data.tg_event & OPERATION) as usize];
+    let mut trigger = Trigger::of(&call).ok_or_else(error::not_a_marking_trigger)?;
+    let operation = trigger.operation();
     let (new, old) = (
         matches!(operation, Operation::Insert | Operation::Update).then_some(c"cft_new"),
         matches!(operation, Operation::Delete | Operation::Update).then_some(c"cft_old"),
     );
-    // SAFETY: as above; names are NUL-terminated. Without transition tables of these names, the statements below would
-    // read relations so named.
-    let fits = data.tg_event & TIMING == 0
-        && unsafe {
-            let trigger = &*data.tg_trigger;
-            is_named(trigger.tgnewtable, new) && is_named(trigger.tgoldtable, old)
-        };
-    if !fits {
+    // Without transition tables of these names, the statements below would read relations so named.
+    if !trigger.is_after() || !trigger.names_tables(new, old) {
         return Err(error::not_a_marking_trigger());
     }
-    if data.tg_event & ROW != 0 {
+    if trigger.is_for_each_row() {
         // The apply worker of logical replication gives no transition tables, and fires no trigger of statements.
-        if !data.tg_newtable.is_null() || !data.tg_oldtable.is_null() {
+        if trigger.has_tables() {
             return Ok(());
         }
-        // SAFETY: the trigger manager's data.
-        unsafe { row_as_tables(&mut data, operation) };
+        trigger = trigger.with_tables_of_row();
     }
-    let data = &mut data;
     let functions = [internal_function(c"cft_summaries", &[]), internal_function(c"cft_summary_documents", &[])];
-    // SAFETY: an open relation.
-    let changed = unsafe { (*data.tg_relation).rd_id };
-    let tables = SideTable::all_of(changed, functions);
+    let tables = SideTable::all_of(trigger.table(), functions);
     let mut touched = Vec::new();
     for table in &tables {
-        of_edges(table, data, operation, functions[0], call.function(), &mut touched);
-        of_documents(table, data, operation, functions, call.function(), &mut touched)?;
+        of_edges(table, &trigger, functions[0], call.function(), &mut touched);
+        of_documents(table, &trigger, functions, call.function(), &mut touched)?;
     }
-    // SAFETY: SPI is connected and finished around its use, and what it returns lives until then.
-    unsafe {
-        pg_sys::SPI_connect();
-        pg_sys::SPI_register_trigger_data(data);
-        for touched in &touched {
-            mark(touched)?;
-        }
-        pg_sys::SPI_finish();
-    }
-    Ok(())
+    connected(Some(&trigger), |spi| touched.iter().try_for_each(|touched| mark(spi, touched)))
 }
 
-/// Gives the data of a row trigger transition tables with that row.
-///
-/// # Safety
-/// The trigger manager's data, in a trigger AFTER INSERT, UPDATE or DELETE of a row. The tables live until the current memory context is reset.
-unsafe fn row_as_tables(data: &mut pg_sys::TriggerData, operation: Operation) {
-    // SAFETY: the caller's promise: an UPDATE has both rows, INSERT and DELETE have one, in tg_trigtuple.
-    unsafe {
-        let table = |row| {
-            let table = pg_sys::tuplestore_begin_heap(false, false, pg_sys::work_mem);
-            pg_sys::tuplestore_puttuple(table, row);
-            table
-        };
-        match operation {
-            Operation::Insert => data.tg_newtable = table(data.tg_trigtuple),
-            Operation::Delete => data.tg_oldtable = table(data.tg_trigtuple),
-            _ => (data.tg_newtable, data.tg_oldtable) = (table(data.tg_newtuple), table(data.tg_trigtuple)),
-        }
-    }
-}
-
-/// `cft_rollup_write(summaries regclass, entities text[]) -> void`: remembers that this transaction has marked these entities itself.
+/// `cft_rollup_write(summaries regclass, entities text[]) -> void`: remembers that this transaction has marked these
+/// entities itself.
 #[pg_extern(sql = false)]
 fn cft_rollup_write(call: Call) -> Fallible<()> {
-    // SAFETY: reads a backend variable.
-    let subtransaction = unsafe { pg_sys::GetCurrentSubTransactionId() };
     if let (Some(summaries), Some(entities)) = (call.oid(0), call.names(1)?) {
-        marked::note(summaries, entities.into_iter(), subtransaction);
+        marked::note(summaries, entities.into_iter(), unguarded::GetCurrentSubTransactionId());
     }
     Ok(())
 }
 
-/// `cft_rollup_mine(entities text[], summaries regclass) -> text[]`: those of the entities that this transaction has marked itself.
+/// `cft_rollup_mine(entities text[], summaries regclass) -> text[]`: those of the entities that this transaction has
+/// marked itself.
 #[pg_extern(sql = false)]
 fn cft_rollup_mine(call: Call) -> Fallible<Internal> {
     let summaries = call.oid(1).unwrap_or(pg_sys::InvalidOid);
@@ -153,26 +97,15 @@ fn cft_rollup_mine(call: Call) -> Fallible<Internal> {
     Ok(Internal::from(Some(text_array(&mine))))
 }
 
-/// Whether a transition table has that name; with None, whether there is none.
-///
-/// # Safety
-/// Null, or NUL-terminated.
-unsafe fn is_named(table: *const c_char, name: Option<&CStr>) -> bool {
-    // SAFETY: the caller's promise.
-    (!table.is_null()).then(|| unsafe { CStr::from_ptr(table) }) == name
-}
-
 /// Notes the summaries of the changed edges, if `table` has any: those of the parents are due.
 fn of_edges<'a>(
     table: &'a SideTable,
-    data: &pg_sys::TriggerData,
-    operation: Operation,
+    trigger: &Trigger<'_>,
     summaries: Oid,
     function: Oid,
     touched: &mut Vec<Touched<'a>>,
 ) {
-    // SAFETY: an open relation.
-    let changed = unsafe { (*data.tg_relation).rd_id };
+    let (changed, operation) = (trigger.table(), trigger.operation());
     let Some((said, entity)) = of(table, summaries, changed) else { return };
     if operation == Operation::Truncate || !counts(table, &said) {
         return;
@@ -189,8 +122,7 @@ fn of_edges<'a>(
         Ok(edges) => edges,
         Err(why) => return error::warn_not_marked(&table.name(), why.message(), Some(&display_name(changed))),
     };
-    // SAFETY: an open relation.
-    let text_of = |column: &str| unsafe { text_of(data.tg_relation, column) };
+    let text_of = |column: &str| text_of(trigger, column);
     let (parent, child) = (text_of(&names.parent), text_of(&names.child));
     let tree = names.tree.as_deref().map_or("NULL::text".into(), text_of);
     // An UPDATE of a label changes the summaries that say it.
@@ -227,18 +159,14 @@ fn of_edges<'a>(
 /// Notes the summaries made of the changed documents, if `table` has any: those of the documents' entities are due.
 fn of_documents<'a>(
     table: &'a SideTable,
-    data: &pg_sys::TriggerData,
-    operation: Operation,
+    trigger: &Trigger<'_>,
     functions: [Oid; 2],
     function: Oid,
     touched: &mut Vec<Touched<'a>>,
 ) -> Fallible<()> {
     let [summaries, summary_documents] = functions;
-    // SAFETY: an open relation.
-    let (changed, said) = unsafe {
-        let rel = data.tg_relation;
-        ((*rel).rd_id, registered::of_relation(rel, internal_function(c"cft_documents", &[])).into_iter().next())
-    };
+    let (changed, operation) = (trigger.table(), trigger.operation());
+    let said = registered::of_fired(trigger, internal_function(c"cft_documents", &[])).into_iter().next();
     let Some(of_documents) = table.registered(summary_documents).into_iter().find(|said| said.other == changed) else {
         return Ok(());
     };
@@ -263,15 +191,13 @@ fn of_documents<'a>(
             Operation::Truncate => {
                 // No row says which entities the documents were about, and an old snapshot may miss some entities that
                 // had summaries of them.
-                // SAFETY: reads a backend variable.
-                if unsafe { pg_sys::XactIsoLevel } as u32 >= pg_sys::XACT_REPEATABLE_READ {
+                if backend::isolation() >= pg_sys::XACT_REPEATABLE_READ {
                     return Err(error::truncated_in_an_old_snapshot(&display_name(changed), &table.name()));
                 }
                 None
             }
             _ => {
-                // SAFETY: an open relation.
-                let list = columns.map(|column| unsafe { text_of(data.tg_relation, column) }).join(", ");
+                let list = columns.map(|column| text_of(trigger, column)).join(", ");
                 Some(format!(
                     "SELECT array_agg(DISTINCT z.entity) FROM ({}) AS z(entity, body, id) WHERE z.entity IS NOT NULL",
                     changes(operation, &list)
@@ -303,12 +229,8 @@ fn counts(table: &SideTable, said: &Registered) -> bool {
 }
 
 /// A column of r, a part of the changed table, as SQL: two values are equal if their texts are, byte by byte.
-///
-/// # Safety
-/// An open relation.
-unsafe fn text_of(rel: pg_sys::Relation, column: &str) -> String {
-    // SAFETY: the caller's promise.
-    let found = unsafe { find_column((*rel).rd_att, &encoding::encode(column)) };
+fn text_of(trigger: &Trigger<'_>, column: &str) -> String {
+    let found = columns::of_fired(trigger, &encoding::encode(column));
     let value = format!("r.{}", quote(column));
     column_sql::as_text(&value, found.map_or(0, |found| found.type_oid)) + " COLLATE pg_catalog.\"C\""
 }
@@ -325,71 +247,45 @@ fn changes(operation: Operation, columns: &str) -> String {
     }
 }
 
-/// # Safety
-/// SPI is connected, and has the trigger's transition tables.
-unsafe fn mark(touched: &Touched<'_>) -> Fallible<()> {
+fn mark(spi: &Connection, touched: &Touched<'_>) -> Fallible<()> {
     let (summaries, edges) = (Datum::from(touched.summaries.oid()), Datum::from(touched.edges.oid()));
+    let owner = touched.summaries.owner();
+    let note = |rows: &Table| -> Fallible<Option<Datum>> {
+        let Some(row) = rows.rows().next() else { return Ok(None) };
+        let Some(names) = row.texts(1)? else { return Ok(None) };
+        marked::note(touched.summaries.oid(), names.flatten(), unguarded::GetCurrentSubTransactionId());
+        Ok(row.value(1))
+    };
     let as_their_owner = || {
         let (name, entity) = (touched.summaries.qualified(), quote(&touched.entity));
-        // SAFETY: the caller's promise.
-        unsafe { single(&format!("SELECT array_agg(DISTINCT s.{entity}::text) FROM {name} AS s"), []) }
+        run(spi, &format!("SELECT array_agg(DISTINCT s.{entity}::text) FROM {name} AS s"), &[], note)
     };
-    // SAFETY: the caller's promise; arguments of these types.
-    unsafe {
-        let owner = touched.summaries.owner();
-        let changed = match &touched.changed {
-            Some(statement) => single(statement, []),
-            None => trust::as_role(owner, NOFORCE_RLS, as_their_owner),
-        };
-        let Some(entities) = changed else { return Ok(()) };
-        let names = array::texts(entities)?.flatten();
-        marked::note(touched.summaries.oid(), names, pg_sys::GetCurrentSubTransactionId());
-        let due = trust::as_owner(&touched.edges, NOFORCE_RLS, || {
-            let arguments = [(TEXTARRAYOID, entities), (REGCLASSOID, edges), (BOOLOID, touched.twice.into())];
-            single("SELECT cftrag_internal.cft_rollup_due($1, $2, $3)", arguments)
-        });
-        let Some(due) = due else { return Ok(()) };
-        let entity = name_datum(&touched.entity);
-        trust::as_role(owner, NOFORCE_RLS, || {
-            let arguments = [(REGCLASSOID, summaries), (NAMEOID, entity), (TEXTARRAYOID, due)];
-            run("SELECT cftrag_internal.cft_rollup_insert($1, $2, $3)", arguments);
-        });
-    }
+    let changed = match &touched.changed {
+        Some(statement) => run(spi, statement, &[], note)?,
+        None => trust::as_role(owner, NOFORCE_RLS, as_their_owner)?,
+    };
+    let Some(entities) = changed else { return Ok(()) };
+    let due = trust::as_owner(&touched.edges, NOFORCE_RLS, || {
+        let values = [(TEXTARRAYOID, entities), (REGCLASSOID, edges), (BOOLOID, touched.twice.into())];
+        run(spi, "SELECT cftrag_internal.cft_rollup_due($1, $2, $3)", &values.map(given), |rows| {
+            rows.rows().next().and_then(|row| row.value(1))
+        })
+    });
+    let Some(due) = due else { return Ok(()) };
+    let entity = name_datum(&touched.entity);
+    trust::as_role(owner, NOFORCE_RLS, || {
+        let values = [(REGCLASSOID, summaries), (NAMEOID, entity), (TEXTARRAYOID, due)];
+        run(spi, "SELECT cftrag_internal.cft_rollup_insert($1, $2, $3)", &values.map(given), |_| ());
+    });
     Ok(())
 }
 
-/// Makes a C string. The SQL is ours, and identifiers have no NUL.
-fn c_string(text: &str) -> CString {
-    CString::new(encoding::encode(text)).unwrap_or_default()
+fn given((of, value): (Oid, Datum)) -> Value {
+    (of, Some(value))
 }
 
-/// The only column of the only row that the SELECT returns.
-///
-/// # Safety
-/// As for [`run`].
-unsafe fn single<const N: usize>(sql: &str, arguments: [(Oid, Datum); N]) -> Option<Datum> {
-    // SAFETY: the caller's promise; SPI's last result, which lives until SPI is finished.
-    unsafe {
-        run(sql, arguments);
-        let (table, mut null) = (&*pg_sys::SPI_tuptable, false);
-        let value = pg_sys::SPI_getbinval(*table.vals, table.tupdesc, 1, &mut null);
-        (!null).then_some(value)
-    }
-}
-
-/// Runs a SELECT that returns one row, and sees what this statement has changed.
-///
-/// # Safety
-/// SPI is connected; parameters of these types.
-unsafe fn run<const N: usize>(sql: &str, arguments: [(Oid, Datum); N]) {
-    let sql = c_string(sql);
-    let (mut types, mut values) = (arguments.map(|a| a.0), arguments.map(|a| a.1));
-    error_context::with_error_context(Some(&sql), || {
-        // SAFETY: the caller's promise.
-        let code = unsafe {
-            let (types, values) = (types.as_mut_ptr(), values.as_mut_ptr());
-            pg_sys::SPI_execute_with_args(sql.as_ptr(), N as i32, types, values, std::ptr::null(), false, 0)
-        };
-        assert_eq!(code, pg_sys::SPI_OK_SELECT as i32, "it is a SELECT");
-    });
+/// Runs a SELECT that returns one row, and sees what this statement has changed. The SQL is ours, and identifiers have
+/// no NUL.
+fn run<R>(spi: &Connection, sql: &str, values: &[Value], take: impl FnOnce(&Table<'_>) -> R) -> R {
+    spi.once(&CString::new(encoding::encode(sql)).unwrap_or_default(), values, take)
 }

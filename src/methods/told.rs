@@ -1,15 +1,17 @@
-//! The answer of cft_context as texts tell it: with siblings in their order, and entities that are called alike told apart.
+//! The answer of cft_context as texts tell it: with siblings in their order, and entities that are called alike told
+//! apart.
 
 use crate::catalog::attached_table::AttachedTable;
 use crate::error::Fallible;
-use crate::methods::alike::Seen;
+use crate::methods::namesakes::NamedEntities;
 use crate::methods::walker::Walker;
 use crate::serve::answer;
 use crate::serve::asked::Reach;
 use crate::serve::siblings;
 use crate::serve::sink::{Relative, Sink};
 
-/// Passes an answer to `take`, in parts. A table that is opened twice looks as if the statement wrote it, so this takes over the one that is open.
+/// Passes an answer to `take`, in parts. A table that is opened twice looks as if the statement wrote it, so this takes
+/// over the one that is open.
 pub fn told(
     of: AttachedTable,
     names: &[&[u8]],
@@ -23,8 +25,8 @@ pub fn told(
     if !walker.of.has_labels() {
         return ask(&walker.of, reach, &mut |rows| siblings::in_order(&walker.of, rows, &mut take));
     }
-    let mut seen = Seen::default();
-    ask(&walker.of, Reach { counts: false, ..reach }, &mut |rows| seen.add(rows))?;
-    let alike = seen.tell_apart(&mut walker)?;
-    ask(&walker.of, reach, &mut |rows| siblings::in_order(&walker.of, rows, |rows| alike.rename(rows, &mut take)))
+    let mut named = NamedEntities::default();
+    ask(&walker.of, Reach { counts: false, ..reach }, &mut |rows| named.add(rows))?;
+    let namesakes = named.tell_apart(&mut walker)?;
+    ask(&walker.of, reach, &mut |rows| siblings::in_order(&walker.of, rows, |rows| namesakes.rename(rows, &mut take)))
 }

@@ -13,20 +13,79 @@ pub fn database() -> u32 {
 
 /// The role whose rights count.
 pub fn user() -> pg_sys::Oid {
-    // SAFETY: reads a backend variable.
-    unsafe { plain::GetUserId() }
+    plain::GetUserId()
 }
 
 /// Microseconds since PostgreSQL's epoch.
 pub fn now() -> pg_sys::TimestampTz {
-    // SAFETY: reads the clock.
-    unsafe { pg_sys::GetCurrentTimestamp() }
+    plain::GetCurrentTimestamp()
+}
+
+/// The transaction's isolation level: XACT_READ_COMMITTED and the like.
+pub fn isolation() -> u32 {
+    // SAFETY: reads a backend variable.
+    unsafe { pg_sys::XactIsoLevel as u32 }
+}
+
+pub fn is_parallel_worker() -> bool {
+    // SAFETY: reads a backend variable.
+    unsafe { pg_sys::ParallelWorkerNumber >= 0 }
+}
+
+/// The setting row_security.
+pub fn row_security() -> bool {
+    // SAFETY: reads a backend variable.
+    unsafe { pg_sys::row_security }
+}
+
+/// The setting deadlock_timeout, in milliseconds.
+pub fn deadlock_timeout() -> i32 {
+    // SAFETY: reads a backend variable.
+    unsafe { pg_sys::DeadlockTimeout }
+}
+
+/// Whether the transaction has no xid yet, and is in no parallel operation.
+pub fn is_plain_reader() -> bool {
+    plain::GetTopTransactionIdIfAny() == pg_sys::InvalidTransactionId && !plain::IsInParallelMode()
+}
+
+/// Whether a process of the server has that number.
+pub fn is_process(number: i32) -> bool {
+    // SAFETY: looks for any number.
+    unsafe { !pg_sys::BackendPidGetProc(number).is_null() }
+}
+
+/// Lets what follows see what the current command has written.
+pub fn next_command() {
+    // SAFETY: as PostgreSQL does it between commands; it raises in a parallel operation.
+    unsafe { pg_sys::CommandCounterIncrement() };
+}
+
+/// Shows `work` as a COPY of the table in pg_stat_progress_copy; `work` gets what tells how many rows are done.
+pub fn shown_as_copy<R>(table: pg_sys::Oid, work: impl FnOnce(&dyn Fn(i64)) -> R) -> R {
+    // SAFETY: what this session shows of its progress; after an ERROR the abort ends it.
+    unsafe {
+        pg_sys::pgstat_progress_start_command(pg_sys::ProgressCommandType::PROGRESS_COMMAND_COPY, table);
+        let done =
+            work(&|rows| pg_sys::pgstat_progress_update_param(pg_sys::PROGRESS_COPY_TUPLES_PROCESSED as i32, rows));
+        pg_sys::pgstat_progress_end_command();
+        done
+    }
+}
+
+/// Loads the library that a type's input function is in, which defines its settings.
+pub fn load_library_of(type_oid: pg_sys::Oid) {
+    // SAFETY: lookups, which raise if there is no such type.
+    unsafe {
+        let (mut input, mut parameter) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
+        pg_sys::getTypeInputInfo(type_oid, &mut input, &mut parameter);
+        pg_sys::fmgr_info(input, &mut pg_sys::FmgrInfo::default());
+    }
 }
 
 /// Whether the database's encoding is that one.
 fn has_encoding(encoding: pg_sys::pg_enc::Type) -> bool {
-    // SAFETY: reads a backend variable.
-    unsafe { pg_sys::GetDatabaseEncoding() == encoding as i32 }
+    plain::GetDatabaseEncoding() == encoding as i32
 }
 
 pub fn is_utf8() -> bool {

@@ -1,12 +1,17 @@
 //! Background workers: their description, start, connection, transactions, and the settings that their work runs under.
 //!
-//! The launcher gives a worker five words that say what to do. The worker runs with the search_path and the settings pinned here.
+//! The launcher gives a worker five words that say what to do. The worker runs with the search_path and the settings
+//! pinned here.
 
 #![expect(unsafe_code, reason = "background workers, locks, snapshots")]
 
+use crate::pg::compat::plain;
+use crate::pg::error_context::Entries;
 use pgrx::pg_sys;
+use pgrx::pg_sys::panic::{CaughtError, ErrorReportWithLevel};
 use pgrx::prelude::*;
 use std::ffi::CStr;
+use std::panic::AssertUnwindSafe;
 
 /// Runs `f` in a transaction of a background worker.
 pub fn transaction<R>(f: impl FnOnce() -> R) -> R {
@@ -17,6 +22,28 @@ pub fn transaction<R>(f: impl FnOnce() -> R) -> R {
         let result = f();
         pg_sys::CommitTransactionCommand();
         result
+    }
+}
+
+/// Runs `work`, which begins and ends transactions. After an ERROR, `failed` is told of it, and its transaction is
+/// ended.
+pub fn attempt<R>(work: impl FnOnce() -> R, failed: impl FnOnce(&ErrorReportWithLevel) -> R) -> R {
+    assert!(!plain::IsTransactionState(), "an ERROR ends no transaction but those of `work`");
+    // The entries of the error context before it, which is not unwound by itself.
+    let entries = Entries::now();
+    match PgTryBuilder::new(AssertUnwindSafe(|| Ok(work()))).catch_others(Err).execute() {
+        Ok(done) => done,
+        Err(
+            CaughtError::PostgresError(report)
+            | CaughtError::ErrorReport(report)
+            | CaughtError::RustPanic { ereport: report, .. },
+        ) => {
+            entries.put_back();
+            let failed = failed(&report);
+            // SAFETY: as after an ERROR in a session's main loop: all that `work` had is gone.
+            unsafe { pg_sys::AbortCurrentTransaction() };
+            failed
+        }
     }
 }
 
@@ -33,8 +60,9 @@ pub fn between_transactions() {
 /// The search_path of everything that runs with another role's rights.
 pub const SAFE_PATH: &CStr = c"pg_catalog, pg_temp";
 
-/// Settings that the server, a database or a role may have changed (ALTER DATABASE, ALTER ROLE) and a worker must not take over: autovacuum's
-/// list, and role. A build is no client's transaction: it takes no predicate locks, waits for no safe snapshot, and limits its waits itself.
+/// Settings that the server, a database or a role may have changed (ALTER DATABASE, ALTER ROLE) and a worker must not
+/// take over: autovacuum's list, and role. A build is no client's transaction: it takes no predicate locks, waits for
+/// no safe snapshot, and limits its waits itself.
 const PINNED: &[(&CStr, &CStr)] = &[
     (c"search_path", SAFE_PATH),
     (c"role", c"none"),
@@ -50,7 +78,8 @@ const PINNED: &[(&CStr, &CStr)] = &[
     (c"zero_damaged_pages", c"off"),
 ];
 
-/// Pins the settings of a background worker. Called before it connects, so that a database's or role's settings never take effect.
+/// Pins the settings of a background worker. Called before it connects, so that a database's or role's settings never
+/// take effect.
 pub fn pin() {
     for (name, value) in PINNED {
         // SAFETY: settings of the server, valid values; nothing is read from a catalog for them without a transaction.
@@ -68,7 +97,8 @@ pub fn pin() {
 /// A worker that this process has started.
 pub struct Handle(pub *mut pg_sys::BackgroundWorkerHandle);
 
-/// Starts a worker of that name, with that main function, in the database given first in `extra`; None if max_worker_processes is exhausted.
+/// Starts a worker of that name, with that main function, in the database given first in `extra`; None if
+/// max_worker_processes is exhausted.
 pub fn launch(name: &CStr, function: &CStr, extra: [u32; 5]) -> Option<Handle> {
     // SAFETY: the postmaster copies the description; the handle is palloc'd.
     unsafe {
@@ -101,8 +131,8 @@ fn put<const N: usize>(field: &mut [std::ffi::c_char; N], text: &CStr) {
     field.iter_mut().zip(text.to_bytes_with_nul()).for_each(|(to, from)| *to = *from as std::ffi::c_char);
 }
 
-/// Begins a worker's main function: sets up signals, pins settings ([`pin`]), connects to the database given first in bgw_extra, and returns
-/// all of bgw_extra.
+/// Begins a worker's main function: sets up signals, pins settings ([`pin`]), connects to the database given first in
+/// bgw_extra, and returns all of bgw_extra.
 pub fn connect() -> [u32; 5] {
     // SAFETY: the start of a background worker, as PostgreSQL documents it; MyBgworkerEntry is set.
     unsafe {

@@ -1,7 +1,9 @@
-//! Notices that a session's client is gone while the session waits, so that no background worker works for a vanished client.
+//! Notices that a session's client is gone while the session waits, so that no background worker works for a vanished
+//! client.
 //!
-//! PostgreSQL checks the client's socket now and then if client_connection_check_interval says so. By default it does not, and a wait in
-//! the lock manager lasts as long as the lock is held. Here the socket is checked, whatever the setting.
+//! PostgreSQL checks the client's socket now and then if client_connection_check_interval says so. By default it does
+//! not, and a wait in the lock manager lasts as long as the lock is held. Here the socket is checked, whatever the
+//! setting.
 
 #![expect(unsafe_code, reason = "backend variables and timeouts")]
 
@@ -23,7 +25,8 @@ mod timeouts {
     }
 }
 
-/// While this lives, PostgreSQL checks for the client and ends the session if it is gone, as with client_connection_check_interval.
+/// While this lives, PostgreSQL checks for the client and ends the session if it is gone, as with
+/// client_connection_check_interval.
 #[must_use]
 pub struct Watch(pub Option<i32>);
 

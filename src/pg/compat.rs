@@ -11,7 +11,8 @@ use pgrx::pg_sys;
 
 pub fn random_seed() -> u64 {
     let mut bytes = [0u8; 8];
-    // SAFETY: fills eight bytes; on failure (no entropy) they stay zero and only resistance to aimed collisions is lost.
+    // SAFETY: fills eight bytes; on failure (no entropy) they stay zero and only resistance to aimed collisions is
+    // lost.
     unsafe { pg_sys::pg_strong_random(bytes.as_mut_ptr().cast(), bytes.len()) };
     u64::from_ne_bytes(bytes)
 }
@@ -26,7 +27,8 @@ pub struct Locator {
 }
 
 impl Locator {
-    /// The path of the file's first segment, from the data directory, which is every server process's working directory.
+    /// The path of the file's first segment, from the data directory, which is every server process's working
+    /// directory.
     pub fn path(&self) -> String {
         // SAFETY: a palloc'd C string.
         unsafe {
@@ -135,7 +137,8 @@ pub fn schema_usage(schema: pg_sys::Oid, role: pg_sys::Oid) -> bool {
     }
 }
 
-/// Whether `member` can SET ROLE to `role` (before PostgreSQL 16: is a member of it), so that an owner could hand its objects to it.
+/// Whether `member` can SET ROLE to `role` (before PostgreSQL 16: is a member of it), so that an owner could hand its
+/// objects to it.
 pub fn may_become(member: pg_sys::Oid, role: pg_sys::Oid) -> bool {
     // SAFETY: as above.
     unsafe {
@@ -210,8 +213,9 @@ pub fn process_number() -> usize {
     }
 }
 
-/// Raw xmin of this database's pg_database row: a database dropped and recreated with its old OID (CREATE DATABASE ... OID) has another.
-/// Read from the system cache at each call, so that all sessions agree after GRANT ON DATABASE has written a new row.
+/// Raw xmin of this database's pg_database row: a database dropped and recreated with its old OID (CREATE DATABASE ...
+/// OID) has another. Read from the system cache at each call, so that all sessions agree after GRANT ON DATABASE has
+/// written a new row.
 pub fn database_xmin() -> u32 {
     // SAFETY: a system cache lookup of the row of our own database, released again.
     unsafe {
@@ -224,8 +228,9 @@ pub fn database_xmin() -> u32 {
     }
 }
 
-/// Functions without pgrx's guard against ERRORs, which costs a hundred instructions: reads of a backend's own state, which raise nothing, and
-/// functions that are called under one guard for several calls.
+/// Functions without pgrx's guard against ERRORs, which costs a hundred instructions: reads of a backend's own state,
+/// which raise nothing, and functions that are called under one guard for several calls. Those that are `safe` read
+/// variables of the backend, and raise nothing.
 #[allow(non_snake_case, reason = "the server's names")]
 pub mod plain {
     use pgrx::pg_sys;
@@ -242,12 +247,17 @@ pub mod plain {
         ) -> *mut pg_sys::TupleTableSlot;
         pub fn geterrcode() -> std::ffi::c_int;
         pub fn GetActiveSnapshot() -> pg_sys::Snapshot;
-        pub fn GetCurrentTransactionStartTimestamp() -> pg_sys::TimestampTz;
-        pub fn GetTopFullTransactionIdIfAny() -> pg_sys::FullTransactionId;
-        pub fn GetTopTransactionIdIfAny() -> pg_sys::TransactionId;
-        pub fn GetUserId() -> pg_sys::Oid;
-        pub fn IsInParallelMode() -> bool;
-        pub fn RecoveryInProgress() -> bool;
+        pub safe fn GetCurrentStatementStartTimestamp() -> pg_sys::TimestampTz;
+        pub safe fn GetCurrentTimestamp() -> pg_sys::TimestampTz;
+        pub safe fn GetDatabaseEncoding() -> std::ffi::c_int;
+        pub safe fn InNoForceRLSOperation() -> bool;
+        pub safe fn GetCurrentTransactionStartTimestamp() -> pg_sys::TimestampTz;
+        pub safe fn GetTopFullTransactionIdIfAny() -> pg_sys::FullTransactionId;
+        pub safe fn GetTopTransactionIdIfAny() -> pg_sys::TransactionId;
+        pub safe fn GetUserId() -> pg_sys::Oid;
+        pub safe fn IsInParallelMode() -> bool;
+        pub safe fn IsTransactionState() -> bool;
+        pub safe fn RecoveryInProgress() -> bool;
         pub fn XidInMVCCSnapshot(xid: pg_sys::TransactionId, snapshot: pg_sys::Snapshot) -> bool;
 
         pub fn CopyErrorData() -> *mut pg_sys::ErrorData;
@@ -293,7 +303,8 @@ pub mod plain {
 
 type NodeWalker = Option<unsafe extern "C-unwind" fn(*mut pg_sys::Node, *mut std::ffi::c_void) -> bool>;
 
-/// Functions that the server exports and pgrx does not bind (catalog/pg_inherits.h, executor/nodeSubplan.h; of nodes/nodeFuncs.h all but 15's).
+/// Functions that the server exports and pgrx does not bind (catalog/pg_inherits.h, executor/nodeSubplan.h; of
+/// nodes/nodeFuncs.h all but 15's).
 #[allow(non_snake_case, reason = "the server's names")]
 pub mod unbound {
     use pgrx::{pg_guard, pg_sys};
@@ -358,8 +369,8 @@ pub fn process_of(transaction: &pg_sys::VirtualTransactionId) -> u32 {
     }
 }
 
-/// The xid of a virtual transaction that is prepared; 0 for any other. One that was prepared before the server's start has its xid in place of a local
-/// number, and no process.
+/// The xid of a virtual transaction that is prepared; 0 for any other. One that was prepared before the server's start
+/// has its xid in place of a local number, and no process.
 pub fn prepared_xid(transaction: &pg_sys::VirtualTransactionId) -> u32 {
     if process_in(transaction) < 0 {
         return transaction.localTransactionId;
@@ -368,11 +379,13 @@ pub fn prepared_xid(transaction: &pg_sys::VirtualTransactionId) -> u32 {
     u32::from(unsafe { unbound::TwoPhaseGetXidByVirtualXID(*transaction, &mut false) })
 }
 
-/// Whether pg_cast has a cast of that type to text, other than one WITH INOUT (which is also the default without an entry).
+/// Whether pg_cast has a cast of that type to text, other than one WITH INOUT (which is also the default without an
+/// entry).
 pub fn has_cast_to_text(type_oid: u32) -> bool {
     /// Anum_pg_cast_castmethod, COERCION_METHOD_INOUT (catalog/pg_cast.h).
     const METHOD: (pg_sys::AttrNumber, u8) = (6, b'i');
-    // SAFETY: a system cache lookup by two types; a column that is never null is read from the tuple, which is released.
+    // SAFETY: a system cache lookup by two types; a column that is never null is read from the tuple, which is
+    // released.
     unsafe {
         let cache = pg_sys::SysCacheIdentifier::CASTSOURCETARGET as i32;
         let (from, to) = (pg_sys::Datum::from(type_oid), pg_sys::Datum::from(pg_sys::TEXTOID));
@@ -423,17 +436,17 @@ pub fn owner_of(lock: &pg_sys::LockInstanceData) -> pg_sys::VirtualTransactionId
     return lock.vxid;
 }
 
-/// Functions of the server that raise nothing, without pgrx's guard, which costs 20 to 30 ns a call: every row pays for it, and a flush takes
-/// eight locks. (They do raise for bugs: more than 200 lightweight locks, the release of one that is not held, a relation that is not open,
-/// attributes that a slot's rows do not have.)
+/// Functions of the server that raise nothing, without pgrx's guard, which costs 20 to 30 ns a call: every row pays for
+/// it, and a flush takes eight locks. (They do raise for bugs: more than 200 lightweight locks, the release of one that
+/// is not held, a relation that is not open, attributes that a slot's rows do not have.)
 pub mod unguarded {
     use pgrx::pg_sys;
 
     #[allow(non_snake_case, reason = "the server's names")]
     unsafe extern "C-unwind" {
-        pub unsafe fn GetCurrentSubTransactionId() -> pg_sys::SubTransactionId;
-        pub unsafe fn GetCurrentTransactionIdIfAny() -> pg_sys::TransactionId;
-        pub unsafe fn TransactionIdIsCurrentTransactionId(xid: pg_sys::TransactionId) -> bool;
+        pub safe fn GetCurrentSubTransactionId() -> pg_sys::SubTransactionId;
+        pub safe fn GetCurrentTransactionIdIfAny() -> pg_sys::TransactionId;
+        pub safe fn TransactionIdIsCurrentTransactionId(xid: pg_sys::TransactionId) -> bool;
         pub unsafe fn LWLockAcquire(lock: *mut pg_sys::LWLock, mode: pg_sys::LWLockMode::Type) -> bool;
         pub unsafe fn LWLockConditionalAcquire(lock: *mut pg_sys::LWLock, mode: pg_sys::LWLockMode::Type) -> bool;
         pub unsafe fn LWLockRelease(lock: *mut pg_sys::LWLock);
@@ -476,8 +489,8 @@ pub fn snapshots_expire() -> bool {
     false
 }
 
-/// `object_access_hook`, which is called for each object that is dropped, among others: kind of access, catalog, object,
-/// part of it, what the kind says.
+/// `object_access_hook`, which is called for each object that is dropped, among others: kind of access, catalog,
+/// object, part of it, what the kind says.
 pub type ObjectAccessHook = Option<
     unsafe extern "C-unwind" fn(std::ffi::c_int, pg_sys::Oid, pg_sys::Oid, std::ffi::c_int, *mut std::ffi::c_void),
 >;

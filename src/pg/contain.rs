@@ -1,12 +1,14 @@
 //! Contains an ERROR in an internal subtransaction, as plpgsql's exception blocks do.
 //!
-//! Allocating or mapping shared memory can raise whatever flags it gets, and must never fail a user's COMMIT. The subtransaction
-//! releases what the failed call held (lightweight locks, memory, resource owners). While the transaction commits or prepares, a
-//! subtransaction may be begun but not rolled back (xact.c asserts this). Then we use a resource owner of our own, and release all lightweight
-//! locks: a committing backend holds none when it calls us.
+//! Allocating or mapping shared memory can raise whatever flags it gets, and must never fail a user's COMMIT. The
+//! subtransaction releases what the failed call held (lightweight locks, memory, resource owners). While the
+//! transaction commits or prepares, a subtransaction may be begun but not rolled back (xact.c asserts this). Then we
+//! use a resource owner of our own, and release all lightweight locks: a committing backend holds none when it calls
+//! us.
 
 #![expect(unsafe_code, reason = "subtransactions")]
 
+use crate::pg::compat::plain;
 use crate::pg::error_context;
 use pgrx::{PgTryBuilder, pg_sys};
 use std::cell::Cell;
@@ -34,8 +36,7 @@ pub fn inside() -> bool {
 
 /// Whether an internal subtransaction can be started now: not during a parallel operation.
 pub fn possible() -> bool {
-    // SAFETY: reads backend state.
-    unsafe { pg_sys::IsTransactionState() && !pg_sys::IsInParallelMode() }
+    plain::IsTransactionState() && !plain::IsInParallelMode()
 }
 
 /// Marks that we are inside for as long as it lives; a panic that unwinds past it ends the mark too.
@@ -54,8 +55,8 @@ impl Drop for Inside {
     }
 }
 
-/// Runs `f` contained; None if it raised or panicked. Where no subtransaction can be started (in a parallel worker, or a leader in
-/// parallel mode), `f` runs uncontained: an ERROR fails the statement.
+/// Runs `f` contained; None if it raised or panicked. Where no subtransaction can be started (in a parallel worker, or
+/// a leader in parallel mode), `f` runs uncontained: an ERROR fails the statement.
 pub fn attempt<R>(f: impl FnOnce() -> R) -> Option<R> {
     if !possible() || INSIDE.get() {
         return Some(f());
@@ -63,7 +64,8 @@ pub fn attempt<R>(f: impl FnOnce() -> R) -> Option<R> {
     if COMMITTING.get() {
         return attempt_at_commit(f);
     }
-    // SAFETY: the protocol of plpgsql's exec_stmt_block: memory context and resource owner are restored after either end.
+    // SAFETY: the protocol of plpgsql's exec_stmt_block: memory context and resource owner are restored after either
+    // end.
     unsafe {
         let context = pg_sys::CurrentMemoryContext;
         let owner = pg_sys::CurrentResourceOwner;
@@ -93,8 +95,8 @@ fn caught<R>(f: impl FnOnce() -> R) -> Option<R> {
     result
 }
 
-/// What a catcher restores: the error context entries, and the count that holds off interrupts. An ERROR sets the count to zero; a
-/// panic leaves it as it was under the locks that the panicking code held.
+/// What a catcher restores: the error context entries, and the count that holds off interrupts. An ERROR sets the count
+/// to zero; a panic leaves it as it was under the locks that the panicking code held.
 struct Before {
     pub entries: error_context::Entries,
     held_off: u32,
@@ -113,8 +115,9 @@ impl Before {
     }
 }
 
-/// While this lives, the client gets no messages but errors. PostgreSQL sends a DEBUG5 message for each subtransaction and waits until it is
-/// sent: a client that wants such messages and reads nothing must not make others wait for our lock.
+/// While this lives, the client gets no messages but errors. PostgreSQL sends a DEBUG5 message for each subtransaction
+/// and waits until it is sent: a client that wants such messages and reads nothing must not make others wait for our
+/// lock.
 pub struct Quiet {
     least: i32,
 }
@@ -137,8 +140,9 @@ impl Drop for Quiet {
     }
 }
 
-/// [`Quiet`], and holds off interrupts, so that the session cannot end between two steps that belong together, such as an allocation and the
-/// record of its address. (After each message PostgreSQL checks for interrupts, and ends the process if its client has gone.)
+/// [`Quiet`], and holds off interrupts, so that the session cannot end between two steps that belong together, such as
+/// an allocation and the record of its address. (After each message PostgreSQL checks for interrupts, and ends the
+/// process if its client has gone.)
 pub struct Unbroken {
     held_off: u32,
     _quiet: Quiet,
@@ -176,8 +180,8 @@ pub fn panic<R>(f: impl FnOnce() -> R) -> Option<R> {
 }
 
 fn attempt_at_commit<R>(f: impl FnOnce() -> R) -> Option<R> {
-    // SAFETY: what a subtransaction does for its resources, and no more: an owner below the current one, released in the three phases
-    // (locks of a success go to the parent), memory context and owner restored after either end.
+    // SAFETY: what a subtransaction does for its resources, and no more: an owner below the current one, released in
+    // the three phases (locks of a success go to the parent), memory context and owner restored after either end.
     unsafe {
         let (context, parent) = (pg_sys::CurrentMemoryContext, pg_sys::CurrentResourceOwner);
         let own = pg_sys::ResourceOwnerCreate(parent, c"cftrag".as_ptr());

@@ -1,10 +1,13 @@
 //! Names of tables and columns as Rust strings, in databases whose encoding is not UTF-8.
 //!
-//! Each byte that is not ASCII becomes a private-use character in the string, and that byte again in SQL. Nothing is converted, so every
-//! name in every encoding, and in none (SQL_ASCII), survives the round trip. In all server encodings such bytes are never part of an
-//! ASCII character, so quoting works. Messages show them as question marks.
+//! Each byte that is not ASCII becomes a private-use character in the string, and that byte again in SQL. Nothing is
+//! converted, so every name in every encoding, and in none (SQL_ASCII), survives the round trip. In all server
+//! encodings such bytes are never part of an ASCII character, so quoting works. Messages show them as question marks.
+
+#![expect(unsafe_code, reason = "reads a text")]
 
 use crate::pg::backend::is_utf8;
+use pgrx::pg_sys;
 
 /// Byte b is the character ESCAPE + b.
 const ESCAPE: u32 = 0x10_FF00;
@@ -33,4 +36,10 @@ pub fn shown(text: &str) -> String {
         return text.to_string();
     }
     text.chars().map(|char| if char.is_ascii() { char } else { '?' }).collect()
+}
+
+/// How many of the first `most` bytes of a text, which has less than a gigabyte, are whole characters.
+pub fn clipped(text: &[u8], most: usize) -> usize {
+    // SAFETY: reads that many bytes.
+    unsafe { pg_sys::pg_mbcliplen(text.as_ptr().cast(), text.len() as i32, most as i32) as usize }
 }

@@ -1,8 +1,9 @@
-//! Keeps what an ERROR of PostgreSQL's says besides its message: CONTEXT, the fields (schema, table, column, type, constraint), the inner query
-//! and position, the detail for the log.
+//! Keeps what an ERROR of PostgreSQL's says besides its message: CONTEXT, the fields (schema, table, column, type,
+//! constraint), the inner query and position, the detail for the log.
 //!
-//! pgrx turns an ERROR that passes through Rust into a panic, and finally raises another with its message; the rest is lost. So code that
-//! may run a user's code, or wait for a lock, does so in [`with_error_context`], which pushes an entry on the stack of error contexts:
+//! pgrx turns an ERROR that passes through Rust into a panic, and finally raises another with its message; the rest is
+//! lost. So code that may run a user's code, or wait for a lock, does so in [`with_error_context`], which pushes an
+//! entry on the stack of error contexts:
 //!
 //! ```text
 //!   raised:     entries of C below us, [ours: copies the error], entries above us (which do not matter: they are called again)
@@ -41,11 +42,12 @@ impl Entry {
     }
 }
 
-/// Makes an ERROR as cheap as PostgreSQL's own: no panic takes a backtrace, whatever the server's environment says. The client would see the
-/// backtrace, and without memory for it the process would hang. Called once, from _PG_init.
+/// Makes an ERROR as cheap as PostgreSQL's own: no panic takes a backtrace, whatever the server's environment says. The
+/// client would see the backtrace, and without memory for it the process would hang. Called once, from _PG_init.
 pub fn without_backtraces() {
     for name in ["RUST_BACKTRACE", "RUST_LIB_BACKTRACE"] {
-        // SAFETY: a PostgreSQL process has one thread when it loads a library; the standard library reads these when it first panics.
+        // SAFETY: a PostgreSQL process has one thread when it loads a library; the standard library reads these when it
+        // first panics.
         unsafe { std::env::remove_var(name) };
     }
 }
@@ -60,8 +62,8 @@ pub fn with_error_context<R>(statement: Option<&CStr>, run: impl FnOnce() -> R) 
 
 /// None if there is no memory for it.
 fn push(statement: *const c_char) -> Option<Pushed> {
-    // SAFETY: Drop pops the entry; or, if Rust unwinds, the code that catches the error does, while the memory exists. The allocation
-    // raises nothing.
+    // SAFETY: Drop pops the entry; or, if Rust unwinds, the code that catches the error does, while the memory exists.
+    // The allocation raises nothing.
     unsafe {
         let (memory, previous) = (pg_sys::CurrentMemoryContext, pg_sys::error_context_stack);
         let flags = pg_sys::MCXT_ALLOC_NO_OOM as c_int;
@@ -110,9 +112,11 @@ impl Entries {
     }
 }
 
-/// Called for a passing error or message, in ErrorContext. An ERROR raised here is an error within an error, which PostgreSQL handles.
+/// Called for a passing error or message, in ErrorContext. An ERROR raised here is an error within an error, which
+/// PostgreSQL handles.
 unsafe extern "C-unwind" fn passes(entry: *mut c_void) {
-    // SAFETY: an entry of `with_error_context`, in memory that is there; a jump out of here passes frames that own nothing.
+    // SAFETY: an entry of `with_error_context`, in memory that is there; a jump out of here passes frames that own
+    // nothing.
     unsafe {
         let entry = &mut *entry.cast::<Entry>();
         // Without memory, a copy would raise the same error again and again.

@@ -1,5 +1,5 @@
-//! Test builds only (cargo feature `inject`, never in a shipped library): makes the n-th use of dynamic shared memory fail, or makes
-//! Rust panic there, or under the image's lock.
+//! Test builds only (cargo feature `inject`, never in a shipped library): makes the n-th use of dynamic shared memory
+//! fail, or makes Rust panic there, or under the image's lock.
 //!
 //! `fails` is called before each dsa_* call that allocates, attaches or maps. tests/inject runs a script for every n.
 
@@ -9,7 +9,8 @@ use crate::pg::watch;
 use pgrx::{GucContext, GucFlags, GucRegistry, GucSetting, pg_sys};
 use std::cell::Cell;
 
-/// `cftrag.fail_at`: n raises at a process's n-th use, as a full /dev/shm does; -n reports no memory there, where the call can say so.
+/// `cftrag.fail_at`: n raises at a process's n-th use, as a full /dev/shm does; -n reports no memory there, where the
+/// call can say so.
 static FAIL_AT: GucSetting<i32> = GucSetting::<i32>::new(0);
 
 /// `cftrag.panic_at`: n panics at a process's n-th use, uses of the image's lock included, as a bug of ours would.

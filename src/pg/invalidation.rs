@@ -1,6 +1,8 @@
-//! Counts the invalidations that reach a session. What the session caches from the catalogs ([`Cached`]) is used only while the count is unchanged.
+//! Counts the invalidations that reach a session. What the session caches from the catalogs ([`Cached`]) is used only
+//! while the count is unchanged.
 //!
-//! Invalidations from other sessions arrive when a lock is taken, a transaction begins, or AcceptInvalidationMessages is called.
+//! Invalidations from other sessions arrive when a lock is taken, a transaction begins, or AcceptInvalidationMessages
+//! is called.
 
 #![expect(unsafe_code, reason = "invalidation callbacks")]
 
@@ -49,7 +51,8 @@ pub fn relations() -> u64 {
     RELATIONS.get()
 }
 
-/// [`relations`], and changes of schemas, roles, functions, types and operators: all that makes PostgreSQL drop a cached plan.
+/// [`relations`], and changes of schemas, roles, functions, types and operators: all that makes PostgreSQL drop a
+/// cached plan.
 pub fn catalogs() -> u64 {
     relations() + OTHERS.get()
 }
@@ -59,8 +62,8 @@ pub fn never() -> u64 {
     0
 }
 
-/// Caches answers by key, each valid while its count ([`relations`], [`catalogs`], [`never`]) is unchanged. All caches of the catalogs are of this
-/// type.
+/// Caches answers by key, each valid while its count ([`relations`], [`catalogs`], [`never`]) is unchanged. All caches
+/// of the catalogs are of this type.
 pub struct Cached<K, V> {
     count: fn() -> u64,
     /// At this many entries, all are dropped.
@@ -73,8 +76,8 @@ impl<K: PartialEq, V: Clone> Cached<K, V> {
         Self { count, room, kept: RefCell::new(Vec::new()) }
     }
 
-    /// The answer for `key`: cached, or from `ask` and then cached unless it is an error. The count is read before `ask`, because its answer may
-    /// miss changes that arrive meanwhile. `ask` may raise, and may use this cache.
+    /// The answer for `key`: cached, or from `ask` and then cached unless it is an error. The count is read before
+    /// `ask`, because its answer may miss changes that arrive meanwhile. `ask` may raise, and may use this cache.
     pub fn get<E>(&self, key: K, ask: impl FnOnce() -> Result<V, E>) -> Result<V, E> {
         let count = (self.count)();
         if let Some(known) = self.known(count, &key) {

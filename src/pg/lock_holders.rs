@@ -1,8 +1,8 @@
 //! Who holds a lock on a table, and who waits for this transaction: what pg_locks shows, read from the lock manager.
 //!
-//! We do not use GetLockConflicts: it finds conflicts with one mode, and every mode that conflicts with writing also conflicts with
-//! ShareUpdateExclusiveLock, whose holders (VACUUM, CREATE INDEX CONCURRENTLY) write no rows and may wait for our snapshot. Nor LockHasWaiters,
-//! which reads a null pointer for a lock taken by the fast path.
+//! We do not use GetLockConflicts: it finds conflicts with one mode, and every mode that conflicts with writing also
+//! conflicts with ShareUpdateExclusiveLock, whose holders (VACUUM, CREATE INDEX CONCURRENTLY) write no rows and may
+//! wait for our snapshot. Nor LockHasWaiters, which reads a null pointer for a lock taken by the fast path.
 
 #![expect(unsafe_code, reason = "reads the lock manager's tables")]
 
@@ -75,8 +75,8 @@ pub fn writers(table: pg_sys::Oid) -> Vec<Transaction> {
     holders(table, WRITES)
 }
 
-/// Waits for the end of each transaction that may have written. Waits as CREATE INDEX CONCURRENTLY does, so that pg_locks shows it,
-/// lock_timeout ends it (55P03) and the deadlock detector sees it.
+/// Waits for the end of each transaction that may have written. Waits as CREATE INDEX CONCURRENTLY does, so that
+/// pg_locks shows it, lock_timeout ends it (55P03) and the deadlock detector sees it.
 pub fn join_writers(table: pg_sys::Oid) {
     join(writers(table));
 }
@@ -98,8 +98,8 @@ fn join(transactions: Vec<Transaction>) {
     }
 }
 
-/// Whether a session copies, renames or drops this database: CREATE DATABASE ... TEMPLATE, ALTER DATABASE and DROP DATABASE lock it, end
-/// autovacuum's workers, and wait five seconds for all others to leave.
+/// Whether a session copies, renames or drops this database: CREATE DATABASE ... TEMPLATE, ALTER DATABASE and DROP
+/// DATABASE lock it, end autovacuum's workers, and wait five seconds for all others to leave.
 pub fn database_is_wanted() -> bool {
     let mode = pg_sys::RowExclusiveLock as pg_sys::LOCKMODE;
     let database = backend::database();

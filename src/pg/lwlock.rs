@@ -1,6 +1,7 @@
 //! A PostgreSQL LWLock in shared memory of ours, with a closure for its critical section.
 //!
-//! The section must not raise, allocate or wait (STYLE: closure in, plain data out). An ERROR elsewhere releases it at abort, as any LWLock.
+//! The section must not raise, allocate or wait (STYLE: closure in, plain data out). An ERROR elsewhere releases it at
+//! abort, as any LWLock.
 
 #![expect(unsafe_code, reason = "shared memory")]
 
@@ -32,7 +33,8 @@ impl Lock {
     }
 
     pub fn acquire(&self, mode: pg_sys::LWLockMode::Type) {
-        // SAFETY: initialised when the control block was made. LWLocks hold off interrupts; an ERROR's abort releases them.
+        // SAFETY: initialised when the control block was made. LWLocks hold off interrupts; an ERROR's abort releases
+        // them.
         unsafe { unguarded::LWLockAcquire(self.0.get(), mode) };
     }
 

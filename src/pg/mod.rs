@@ -1,7 +1,7 @@
 //! How to live in PostgreSQL 15 to 18: locks, snapshots, errors, interrupts, invalidation, workers.
 //!
-//! Knows no image, no edges table and no message of ours; everything above may use it. compat.rs has the differences between majors, and
-//! declares what pgrx does not bind.
+//! Knows no image, no edges table and no message of ours; everything above may use it. compat.rs has the differences
+//! between majors, and declares what pgrx does not bind.
 
 pub mod backend;
 pub mod background_worker;
@@ -19,6 +19,7 @@ pub mod lock_holders;
 pub mod lock_owner;
 pub mod lwlock;
 pub mod pages;
+pub mod settings;
 pub mod shm;
 pub mod snapshot;
 pub mod sort;

@@ -1,9 +1,9 @@
 //! Gives pages of shared memory back to the system, and takes them again.
 //!
 //! A segment of dynamic shared memory stays while any process has it mapped, and so would its memory. But the kernel
-//! frees the pages in it that nobody needs, whoever has mapped them: `MADV_REMOVE` makes a hole. Where a page of a hole is
-//! used again and the system is full, the process dies (SIGBUS), so [`take`] asks for pages first. Kernels that cannot answer
-//! (before Linux 5.14) and other systems keep the memory until the segment goes.
+//! frees the pages in it that nobody needs, whoever has mapped them: `MADV_REMOVE` makes a hole. Where a page of a hole
+//! is used again and the system is full, the process dies (SIGBUS), so [`take`] asks for pages first. Kernels that
+//! cannot answer (before Linux 5.14) and other systems keep the memory until the segment goes.
 
 #![expect(unsafe_code, reason = "system calls")]
 

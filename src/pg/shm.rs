@@ -1,5 +1,5 @@
-//! What the system has for dynamic shared memory: the file system at /dev/shm, with dynamic_shared_memory_type = posix on
-//! Linux, the default there.
+//! What the system has for dynamic shared memory: the file system at /dev/shm, with dynamic_shared_memory_type = posix
+//! on Linux, the default there.
 
 #![expect(unsafe_code, reason = "asks the system")]
 

@@ -1,15 +1,16 @@
 //! What a snapshot sees: the heap's own rule (HeapTupleSatisfiesMVCC), for versions in an image.
 //!
-//! The rule: own transaction by command id, XidInMVCCSnapshot before TransactionIdDidCommit, aborted deleters ignored. PostgreSQL decides
-//! which xids a snapshot treats as running: an overflowed snapshot does not list subtransactions, a copy of one keeps their number without
-//! the list, one taken in recovery lists all in the other array. Under the image's lock we make no call that may do I/O, raise or take long:
-//! XidInMVCCSnapshot where it would read pg_subtrans; TransactionIdDidCommit, which does I/O and raises when the commit log is gone; and the
-//! check whether an xid is one of many open subtransactions. There the answer is "unknown": unknown xids are collected and learned after
-//! the lock is released, and the walk runs again. For one snapshot each fact is final.
+//! The rule: own transaction by command id, XidInMVCCSnapshot before TransactionIdDidCommit, aborted deleters ignored.
+//! PostgreSQL decides which xids a snapshot treats as running: an overflowed snapshot does not list subtransactions, a
+//! copy of one keeps their number without the list, one taken in recovery lists all in the other array. Under the
+//! image's lock we make no call that may do I/O, raise or take long: XidInMVCCSnapshot where it would read pg_subtrans;
+//! TransactionIdDidCommit, which does I/O and raises when the commit log is gone; and the check whether an xid is one
+//! of many open subtransactions. There the answer is "unknown": unknown xids are collected and learned after the lock
+//! is released, and the walk runs again. For one snapshot each fact is final.
 
 #![expect(unsafe_code, reason = "snapshots and the commit log")]
 
-use crate::pg::compat::plain;
+use crate::pg::compat::{plain, unguarded};
 use cftrag_core::{Fate, Fates, Hint, View, Visibility};
 use pgrx::{check_for_interrupts, pg_sys};
 use std::cell::Cell;
@@ -20,14 +21,14 @@ thread_local! {
     static NEXT: Cell<(u64, pg_sys::TimestampTz)> = const { Cell::new((0, 0)) };
 }
 
-/// Microseconds for which the next xid is remembered: reading it takes XidGenLock, which all writers need. An idle session must not keep an old
-/// epoch while 2 billion xids pass.
+/// Microseconds for which the next xid is remembered: reading it takes XidGenLock, which all writers need. An idle
+/// session must not keep an old epoch while 2 billion xids pass.
 const REMEMBERED: i64 = 1_000_000;
 
 /// The 64-bit form of an xid that is less than 2 billion xids from now.
 pub fn full_xid(xid: u32) -> u64 {
-    // SAFETY: reads a backend variable: 0 in workers that set no clock.
-    let now = unsafe { plain::GetCurrentTransactionStartTimestamp() };
+    // 0 in workers that set no clock.
+    let now = plain::GetCurrentTransactionStartTimestamp();
     let (mut next, read_at) = NEXT.get();
     if now == 0 || !(0..REMEMBERED).contains(&now.wrapping_sub(read_at)) {
         // SAFETY: reads shared state under XidGenLock.
@@ -43,6 +44,28 @@ pub fn active() -> pg_sys::Snapshot {
     unsafe { plain::GetActiveSnapshot() }
 }
 
+/// Runs `work` under a snapshot that sees what is committed now.
+pub fn under_latest<R>(work: impl FnOnce() -> R) -> R {
+    // SAFETY: pushed and popped; after an ERROR in between the abort pops it.
+    unsafe {
+        pg_sys::PushActiveSnapshot(pg_sys::GetLatestSnapshot());
+        let done = work();
+        pg_sys::PopActiveSnapshot();
+        done
+    }
+}
+
+/// Runs `work` with a snapshot of now, which stays registered meanwhile.
+pub fn with_registered<R>(work: impl FnOnce(pg_sys::Snapshot) -> R) -> R {
+    // SAFETY: registered and unregistered; after an ERROR in between the abort forgets it.
+    unsafe {
+        let snapshot = pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot());
+        let done = work(snapshot);
+        pg_sys::UnregisterSnapshot(snapshot);
+        done
+    }
+}
+
 fn short(xid: u64) -> pg_sys::TransactionId {
     pg_sys::TransactionId::from(xid as u32)
 }
@@ -53,9 +76,11 @@ pub struct SnapshotView {
     xmin: u64,
     xmax: u64,
     curcid: u32,
-    /// This transaction's xid, if it has one. Its subtransactions' xids are greater, so only a version at or above it can be our own.
+    /// This transaction's xid, if it has one. Its subtransactions' xids are greater, so only a version at or above it
+    /// can be our own.
     own: Option<u64>,
-    /// Whether so many subtransactions are open that checking whether an xid belongs to one takes too long under the image's lock.
+    /// Whether so many subtransactions are open that checking whether an xid belongs to one takes too long under the
+    /// image's lock.
     deep: bool,
     known: HashMap<u64, (View, Hint)>,
 }
@@ -104,8 +129,8 @@ impl SnapshotView {
         xip.iter().map(|xid| full_xid(u32::from(*xid)))
     }
 
-    /// Whether the xid began after the snapshot was taken. PostgreSQL compares with xmin first, and so must we: in a snapshot made by logical
-    /// decoding, xmin may be greater than xmax, and the transactions between them have ended.
+    /// Whether the xid began after the snapshot was taken. PostgreSQL compares with xmin first, and so must we: in a
+    /// snapshot made by logical decoding, xmin may be greater than xmax, and the transactions between them have ended.
     fn is_later(&self, xid: u64) -> bool {
         xid >= self.xmin && xid >= self.xmax
     }
@@ -115,8 +140,7 @@ impl SnapshotView {
         for &xid in xids {
             if self.deep && self.own.is_some_and(|own| xid >= own) {
                 check_for_interrupts!();
-                // SAFETY: as in view().
-                if unsafe { pg_sys::TransactionIdIsCurrentTransactionId(short(xid)) } {
+                if unguarded::TransactionIdIsCurrentTransactionId(short(xid)) {
                     self.known.insert(xid, (View::Own, Hint::None));
                     continue;
                 }
@@ -150,8 +174,8 @@ impl Visibility for SnapshotView {
             if self.deep {
                 return self.known.get(&xid).map_or(View::Unknown, |(view, _)| *view);
             }
-            // SAFETY: looks through this backend's own list of xids; no I/O, raises nothing.
-            if unsafe { pg_sys::TransactionIdIsCurrentTransactionId(short(xid)) } {
+            // Looks through this backend's own list of xids; no I/O.
+            if unguarded::TransactionIdIsCurrentTransactionId(short(xid)) {
                 return View::Own;
             }
         }
@@ -162,7 +186,8 @@ impl Visibility for SnapshotView {
             return *view;
         }
         if xid >= self.xmin {
-            // SAFETY: a snapshot that is active. One that is not overflowed lists all running xids: no I/O, nothing is raised.
+            // SAFETY: a snapshot that is active. One that is not overflowed lists all running xids: no I/O, nothing is
+            // raised.
             unsafe {
                 if (*self.snapshot).suboverflowed {
                     // It may be a subtransaction of a running one: only pg_subtrans knows, and that needs I/O.
@@ -194,7 +219,8 @@ fn too_old(xid: u64) -> bool {
     full_xid(xid as u32) != xid
 }
 
-/// Whether transactions that are not running have committed. None if the commit log no longer reaches back to one of them.
+/// Whether transactions that are not running have committed. None if the commit log no longer reaches back to one of
+/// them.
 fn did_commit(xids: &[u64], mut each: impl FnMut(u64, bool)) -> Option<()> {
     // SAFETY: XactTruncationLock keeps the commit log's tail in place; TransactionIdDidCommit may do I/O under it, as
     // pg_xact_status (transam/xid8funcs.c) does.

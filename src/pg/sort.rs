@@ -1,4 +1,5 @@
-//! PostgreSQL's own sort: in memory up to maintenance_work_mem, then in temporary files (temp_file_limit applies). May be cancelled at any time.
+//! PostgreSQL's own sort: in memory up to maintenance_work_mem, then in temporary files (temp_file_limit applies). May
+//! be cancelled at any time.
 //!
 //! What is dropped without [`Sort::end`] is freed with the caller's memory context and resource owner.
 

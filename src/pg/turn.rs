@@ -1,5 +1,5 @@
-//! Whose turn it is: one background worker for a role in a database. A heavyweight lock of the session, which pg_locks shows as the lock of an object, and which ends
-//! with the process.
+//! Whose turn it is: one background worker for a role in a database. A heavyweight lock of the session, which pg_locks
+//! shows as the lock of an object, and which ends with the process.
 
 #![expect(unsafe_code, reason = "the lock manager")]
 

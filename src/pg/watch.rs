@@ -1,12 +1,13 @@
-//! Test builds only (cargo feature `inject`): how long work goes on without CHECK_FOR_INTERRUPTS, that is, how late a cancel may take effect.
+//! Test builds only (cargo feature `inject`): how long work goes on without CHECK_FOR_INTERRUPTS, that is, how late a
+//! cancel may take effect.
 //!
 //! ```text
 //!   a timer, each millisecond:   InterruptPending = true  -->  the next CHECK_FOR_INTERRUPTS makes it false, and does nothing else
 //!   still true at a later tick:  the code has not checked since, or could not (a lock is held)
 //! ```
 //!
-//! Time is this process's CPU time, in hundredths of what a fixed piece of work takes this build on this machine: so neither the
-//! machine's speed nor its load counts. PostgreSQL's code counts as ours does.
+//! Time is this process's CPU time, in hundredths of what a fixed piece of work takes this build on this machine: so
+//! neither the machine's speed nor its load counts. PostgreSQL's code counts as ours does.
 
 #![expect(unsafe_code, reason = "a signal handler, and a timer")]
 

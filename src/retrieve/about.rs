@@ -254,7 +254,8 @@ impl Wanted {
     }
 }
 
-/// The arguments of the search: names, depths, places. In the order of relations what is below stands before what is above in the same depth.
+/// The arguments of the search: names, depths, places. In the order of relations what is below stands before what is
+/// above in the same depth.
 fn arrays(known: &Names, places: &[(How, NameId)], by_relation: bool, room: &mut Room) -> Fallible<[pg_sys::Datum; 3]> {
     let mut names = list(places.len(), room)?;
     names.extend(places.iter().map(|(_, name)| known.get(*name)));

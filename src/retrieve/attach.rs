@@ -1,8 +1,9 @@
-//! What cft_attach_documents, cft_attach_embeddings, cft_attach_words, cft_attach_phrases and cft_attach_grants do: check what they are told, register it (catalog/register.rs), and check what
-//! is registered. An error undoes the registration, as it undoes the statement.
+//! What cft_attach_documents, cft_attach_embeddings, cft_attach_words, cft_attach_phrases and cft_attach_grants do:
+//! check what they are told, register it (catalog/register.rs), and check what is registered. An error undoes the
+//! registration, as it undoes the statement.
 //!
-//! A table that is attached already in this way is left alone, and no lock is waited for. The caller sets search_path to pg_catalog, pg_temp: names in
-//! messages have their schema, and operators are the server's.
+//! A table that is attached already in this way is left alone, and no lock is waited for. The caller sets search_path
+//! to pg_catalog, pg_temp: names in messages have their schema, and operators are the server's.
 
 use crate::catalog::column_rules;
 use crate::catalog::column_rules::type_name;
@@ -57,10 +58,11 @@ const SHOWN: usize = 32;
 const MANY: i64 = 10_000;
 
 impl NewDocuments {
-    /// Attaches the table, in place of what it was attached as. A NOTICE says if no index serves searches of many documents.
+    /// Attaches the table, in place of what it was attached as. A NOTICE says if no index serves searches of many
+    /// documents.
     ///
-    /// Errors: 22023 (an entity and a mapping), 54011 (many columns to show), 42701 (a column twice), 42804 (a column's type), 42883 (the ids of documents and of the mapping cannot be
-    /// compared); those of [`register::set`].
+    /// Errors: 22023 (an entity and a mapping), 54011 (many columns to show), 42701 (a column twice), 42804 (a column's
+    /// type), 42883 (the ids of documents and of the mapping cannot be compared); those of [`register::set`].
     pub fn attach(&self, functions: Functions) -> Fallible<()> {
         if self.entity.is_some() && self.mapping.is_some() {
             return Err(error::entity_and_mapping());
@@ -204,7 +206,8 @@ impl NewMapping {
     }
 }
 
-/// Detaches a table of documents and its mappings; mappings of other owners are left alone. Errors: 42P01 (not attached), 42501 (not the owner).
+/// Detaches a table of documents and its mappings; mappings of other owners are left alone. Errors: 42P01 (not
+/// attached), 42501 (not the owner).
 pub fn detach_documents(table: pg_sys::Oid, functions: Functions) -> Fallible<()> {
     match detach(table, functions)? {
         true => Ok(()),
@@ -228,8 +231,8 @@ fn detach(table: pg_sys::Oid, functions: Functions) -> Fallible<bool> {
     Ok(true)
 }
 
-/// Attaches a table of embeddings of the entities of `edges`, in place of what it was attached as for them. Errors: 42701, 55000 (another table is
-/// attached), 42804 (no embedding); those of [`register::set`].
+/// Attaches a table of embeddings of the entities of `edges`, in place of what it was attached as for them. Errors:
+/// 42701, 55000 (another table is attached), 42804 (no embedding); those of [`register::set`].
 pub fn embeddings(
     table: pg_sys::Oid,
     entity: String,
@@ -247,8 +250,8 @@ pub fn embeddings(
     require_embedding(table, &embedding)
 }
 
-/// Attaches a table of word classes for the names of `edges`, in place of what it was attached as for them. A NOTICE says if texts have none of some
-/// words. Errors: 42701; those of [`register::set`].
+/// Attaches a table of word classes for the names of `edges`, in place of what it was attached as for them. A NOTICE
+/// says if texts have none of some words. Errors: 42701; those of [`register::set`].
 pub fn word_classes(
     table: pg_sys::Oid,
     word: String,
@@ -284,8 +287,8 @@ pub fn word_classes(
     })
 }
 
-/// Attaches a table of grants on the entities of `edges`, in place of what it was attached as for them. Errors: 42701; 42804 (`allow` is not boolean); those of
-/// [`register::set`].
+/// Attaches a table of grants on the entities of `edges`, in place of what it was attached as for them. Errors: 42701;
+/// 42804 (`allow` is not boolean); those of [`register::set`].
 pub fn grants(table: pg_sys::Oid, columns: &[ForRole], edges: pg_sys::Oid, functions: Functions) -> Fallible<()> {
     for (n, (column, role)) in columns.iter().enumerate() {
         if let Some((_, other)) = columns[..n].iter().find(|(known, _)| known == column) {
@@ -311,8 +314,8 @@ pub fn grants(table: pg_sys::Oid, columns: &[ForRole], edges: pg_sys::Oid, funct
     }
 }
 
-/// Attaches a table of phrases for the sentences about the entities of `edges`, in place of what it was attached as for them. Errors: 55000 (another table is
-/// attached), 22023 (a row has what is no format); those of [`register::set`].
+/// Attaches a table of phrases for the sentences about the entities of `edges`, in place of what it was attached as for
+/// them. Errors: 55000 (another table is attached), 22023 (a row has what is no format); those of [`register::set`].
 pub fn phrases(table: pg_sys::Oid, columns: &[ForRole], edges: pg_sys::Oid, functions: Functions) -> Fallible<()> {
     require_no_other("phrases", table, edges, functions.phrases())?;
     if !is_attached(table, edges, functions.phrases(), columns) {

@@ -1,6 +1,8 @@
-//! The baselines of the papers, to compare with: what T-RAG finds, and neighbours without trees and directions. docs/quality.md has the measurements.
+//! The baselines of the papers, to compare with: what T-RAG finds, and neighbours without trees and directions.
+//! docs/quality.md has the measurements.
 //!
-//! For 400 questions over the Disease Ontology, each with 5 documents, cft finds all the names asked for, in 168 words. The others:
+//! For 400 questions over the Disease Ontology, each with 5 documents, cft finds all the names asked for, in 168 words.
+//! The others:
 //!   naive      T-RAG: entities are searched for from the roots of all trees. The answer is that of cft; it costs 8 to 92 times as much, by the number of trees.
 //!   ann_tree   hierarchy of the entities nearest to the question's embedding: 0.99 of the names, 263 words; needs no name in the question.
 //!   ann_graph  their neighbours: 0.88 of the names, 230 words.
@@ -51,7 +53,8 @@ pub fn found_by_search(of: &AttachedTable, names: &[&[u8]]) -> Fallible<BTreeSet
     Ok(there)
 }
 
-/// A sentence about the entities within so many steps of an entity, whatever the tree and the direction, the nearest first; None if there are none.
+/// A sentence about the entities within so many steps of an entity, whatever the tree and the direction, the nearest
+/// first; None if there are none.
 pub fn neighbors(
     of: &AttachedTable,
     entity: &[u8],

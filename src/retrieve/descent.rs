@@ -6,9 +6,7 @@
 //! score is passed through: it leads on, and is no result. Depth 0 always leads on. sql/install/methods/tree_search.sql
 //! has the arguments and their papers.
 
-#![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
-
-use crate::call::array::texts;
+use crate::call::fmgr;
 use crate::call::fmgr::{Call, Rows, text_array, text_datum};
 use crate::call::work_memory::Room;
 use crate::error::Fallible;
@@ -95,12 +93,12 @@ struct Descent {
 /// descend_threshold float8, prune_factor float8, beam int, max_depth int, k int, edges regclass, filter jsonb) ->
 /// table(entity, tree, depth, score, path, compared)`
 ///
-/// Returns the results, best first. `trees` and `names` are depth 0; retrieve/meaning.rs says where scores come from. SET search_path. Errors: 55000 (no
-/// embeddings), 22000 (dimensions), 53400 (cftrag.work_memory).
+/// Returns the results, best first. `trees` and `names` are depth 0; retrieve/meaning.rs says where scores come from.
+/// SET search_path. Errors: 55000 (no embeddings), 22000 (dimensions), 53400 (cftrag.work_memory).
 #[pg_extern(sql = false)]
 fn cft_descend(call: Call) -> Fallible<()> {
     let rows = call.rows();
-    let (Some(embedding), Some(trees), Some(tops)) = (call.arg(0), call.arg(3), call.arg(4)) else { return Ok(()) };
+    let (Some(embedding), Some(_), Some(_)) = (call.arg(0), call.arg(3), call.arg(4)) else { return Ok(()) };
     let (walker, mut descent) = (Walker::of(&call, 11)?, Descent::default());
     let float = |n: usize, or: f64| call.arg(n).map_or(or, |value| f64::from_bits(value.value() as u64));
     let rules = Rules {
@@ -118,9 +116,9 @@ fn cft_descend(call: Call) -> Fallible<()> {
     let (sql, filter) = meaning.scoring(embedding, call.arg(12))?;
     let statement = format!("SELECT s.place, s.score FROM ({sql}) AS s");
     let mut scoring = Scoring { statement, vector: call.argument_types()[0], embedding, filter, compared: 0 };
-    // SAFETY: SQL declares these text[].
-    let (trees, tops) = unsafe { (texts(trees)?, texts(tops)?) };
-    descent.begin(trees.zip(tops))?;
+    if let (Some(trees), Some(tops)) = (call.texts(3)?, call.texts(4)?) {
+        descent.begin(trees.zip(tops))?;
+    }
     let max_depth = call.int(9).unwrap_or(0).max(0) as usize;
     for level in 0..=max_depth {
         if descent.level(level).is_empty() {
@@ -321,10 +319,7 @@ impl Descent {
                 pg_sys::Datum::from(compared),
             ];
             rows.add(&mut values, &mut [false, tree.is_none(), false, false, false, false]);
-            for text in [values[0], values[1], values[4]] {
-                // SAFETY: made above, and copied into the row.
-                unsafe { pg_sys::pfree(text.cast_mut_ptr()) };
-            }
+            fmgr::free([values[0], values[1], values[4]]);
         }
         Ok(())
     }

@@ -1,9 +1,10 @@
-//! Searches of a table of documents and of embeddings of entities, for k rows if there are that many. pgvector's index scans continue where they would
-//! otherwise end (iterative scans, 0.8 and later); if rows are still missing, all distances are compared.
+//! Searches of a table of documents and of embeddings of entities, for k rows if there are that many. pgvector's index
+//! scans continue where they would otherwise end (iterative scans, 0.8 and later); if rows are still missing, all
+//! distances are compared.
 
-#![expect(unsafe_code, reason = "settings of another extension, the head of a vector")]
+#![expect(unsafe_code, reason = "the bytes of a vector")]
 
-use crate::call::fmgr::beginning;
+use crate::call::fmgr::{beginning, text_bytes};
 use crate::call::work_memory::{Room, copy};
 use crate::catalog::documents::{Distance, DocumentColumn, Documents, Embeddings};
 use crate::catalog::edges_table::EdgesTable;
@@ -12,6 +13,7 @@ use crate::catalog::name::display_identifier;
 use crate::catalog::privileges;
 use crate::error;
 use crate::error::Fallible;
+use crate::pg::{backend, settings};
 use crate::retrieve::found::{Found, Row};
 use crate::retrieve::search;
 use crate::retrieve::search::{By, How, Search};
@@ -19,8 +21,8 @@ use crate::serve::plans::{Planning, Value, with_settings};
 use pgrx::pg_sys;
 use std::ffi::CStr;
 
-/// Settings of pgvector that a search changes from off to relaxed_order. Rows then come nearly in the order of their distances and are sorted at the
-/// end, which finds more of the nearest than strict_order in the same time.
+/// Settings of pgvector that a search changes from off to relaxed_order. Rows then come nearly in the order of their
+/// distances and are sorted at the end, which finds more of the nearest than strict_order in the same time.
 const GOES_ON: [&CStr; 2] = [c"hnsw.iterative_scan", c"ivfflat.iterative_scan"];
 
 /// What a search is asked for: values of a function's arguments.
@@ -47,8 +49,8 @@ pub const COLUMNS: [pg_sys::Oid; 5] =
 pub const WITH_SHOWN: [pg_sys::Oid; 6] = [COLUMNS[0], COLUMNS[1], COLUMNS[2], COLUMNS[3], COLUMNS[4], pg_sys::TEXTOID];
 
 impl Wanted {
-    /// The text of a document, of which column `n` has the text and the next one the tokens: of more tokens than the budget has, only as much as fits. Returns
-    /// it with the tokens of the whole.
+    /// The text of a document, of which column `n` has the text and the next one the tokens: of more tokens than the
+    /// budget has, only as much as fits. Returns it with the tokens of the whole.
     pub fn body(&self, row: &Row, n: usize, room: &mut Room) -> Fallible<(Option<Vec<u8>>, i32)> {
         let tokens = row.int(n + 1).unwrap_or_default();
         let body = row.text(n).map(|text| match self.budget {
@@ -91,8 +93,9 @@ impl Wanted {
         }
     }
 
-    /// Whether so many rows of the mapping are within that a search reads fewer documents in the order of their distances. (To read one by an index costs some
-    /// seven times as much as to compare one that is found by its entity.) Where a policy is on the mapping, its rows cannot be found by entity.
+    /// Whether so many rows of the mapping are within that a search reads fewer documents in the order of their
+    /// distances. (To read one by an index costs some seven times as much as to compare one that is found by its
+    /// entity.) Where a policy is on the mapping, its rows cannot be found by entity.
     fn are_many_within(&self, of: &Documents, k: i32) -> Fallible<bool> {
         let Some(mapping) = of.mapping.as_ref().filter(|_| self.within.is_some()) else { return Ok(false) };
         if privileges::has_policies(mapping.oid) {
@@ -112,8 +115,8 @@ impl Wanted {
         Ok(are_many)
     }
 
-    /// Finds the `k` nearest documents: id, entity, body, tokens, distance. Without an embedding there are none. Errors: those of
-    /// [`Wanted::condition`]; 22000 (dimensions), 22023 (a zero vector).
+    /// Finds the `k` nearest documents: id, entity, body, tokens, distance. Without an embedding there are none.
+    /// Errors: those of [`Wanted::condition`]; 22000 (dimensions), 22023 (a zero vector).
     pub fn nearest(&self, of: &Documents, k: i32, found: &mut Found) -> Fallible<()> {
         let filter = self.condition(of)?;
         let Some(embedding) = self.embedding else { return Ok(()) };
@@ -163,18 +166,17 @@ impl Wanted {
 
 /// 22000 if an embedding does not have the dimensions of that column; none are wanted if they are not declared.
 pub fn check_against(embedding: pg_sys::Datum, wanted: i32, column: &str) -> Fallible<()> {
-    let given = dimensions(embedding);
+    let (given, _) = vector(embedding);
     let differs = wanted > 0 && wanted != i32::from(given);
     if differs { Err(error::dimensions_differ(given, wanted, column)) } else { Ok(()) }
 }
 
-/// The dimensions of a vector.
-fn dimensions(embedding: pg_sys::Datum) -> i16 {
-    // SAFETY: SQL declares the argument vector, which begins with its dimensions (pgvector's vector.h).
-    unsafe {
-        let value = pg_sys::pg_detoast_datum(embedding.cast_mut_ptr());
-        pgrx::vardata_any(value).cast::<i16>().read_unaligned()
-    }
+/// The dimensions of a vector, and the bytes of its elements (pgvector's vector.h): behind the dimensions are two
+/// bytes, then as many elements.
+fn vector<'v>(embedding: pg_sys::Datum) -> (i16, &'v [u8]) {
+    // SAFETY: SQL declares the argument vector, a varlena.
+    let bytes = unsafe { text_bytes(embedding) };
+    (i16::from_ne_bytes([bytes[0], bytes[1]]), &bytes[4..])
 }
 
 /// Whether all elements of a vector are zero, or would be in a column of that type.
@@ -182,16 +184,13 @@ fn is_zero(embedding: pg_sys::Datum, type_name: &str) -> bool {
     /// Half of the smallest halfvec's element, which is rounded to zero.
     const HALF: f32 = 2.980_232_2e-8;
     let least = if type_name.ends_with("halfvec") { HALF } else { 0.0 };
-    let count = usize::try_from(dimensions(embedding)).unwrap_or_default();
-    // SAFETY: as in `dimensions`; behind them are two bytes, then as many elements.
-    unsafe {
-        let value = pg_sys::pg_detoast_datum(embedding.cast_mut_ptr());
-        let first = pgrx::vardata_any(value).cast::<u8>().add(4).cast::<f32>();
-        (0..count).all(|n| first.add(n).read_unaligned().abs() <= least)
-    }
+    let (dimensions, bytes) = vector(embedding);
+    let (elements, _) = bytes.as_chunks();
+    elements.iter().take(dimensions.max(0) as usize).all(|element| f32::from_ne_bytes(*element).abs() <= least)
 }
 
-/// Checks an embedding against the column that is searched. Errors: 22000 (dimensions), 22023 (a zero vector, which has no cosine distance).
+/// Checks an embedding against the column that is searched. Errors: 22000 (dimensions), 22023 (a zero vector, which has
+/// no cosine distance).
 pub fn check_embedding(
     embedding: pg_sys::Datum,
     column: &DocumentColumn,
@@ -204,19 +203,9 @@ pub fn check_embedding(
 
 /// Runs a search with iterative index scans, which continue until they have enough rows.
 fn going_on<T>(vector: pg_sys::Oid, work: impl FnOnce() -> T) -> T {
-    let is_off = |setting: &&CStr| {
-        // SAFETY: reads a setting, which an older pgvector does not have.
-        unsafe {
-            let current = pg_sys::GetConfigOption(setting.as_ptr(), true, false);
-            !current.is_null() && CStr::from_ptr(current) == c"off"
-        }
-    };
-    // SAFETY: looking up the type's input function loads pgvector, which defines the settings.
-    unsafe {
-        let (mut input, mut parameter) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
-        pg_sys::getTypeInputInfo(vector, &mut input, &mut parameter);
-        pg_sys::fmgr_info(input, &mut pg_sys::FmgrInfo::default());
-    }
+    // An older pgvector does not have these settings.
+    let is_off = |setting: &&CStr| settings::is(setting, c"off");
+    backend::load_library_of(vector);
     let settings: Vec<_> = GOES_ON.into_iter().filter(is_off).map(|setting| (setting, c"relaxed_order")).collect(); // bounded: a few settings
     with_settings(&settings, work)
 }

@@ -22,8 +22,8 @@ pub struct Near {
 const EACH: usize = 96;
 
 impl Wanted {
-    /// The `k` nearest entities, or those of the `k` nearest documents. Errors: those of [`Wanted::nearest`]; 55000 if embeddings of entities are
-    /// to have metadata.
+    /// The `k` nearest entities, or those of the `k` nearest documents. Errors: those of [`Wanted::nearest`]; 55000 if
+    /// embeddings of entities are to have metadata.
     pub fn nearest_entities(&self, function: pg_sys::Oid, k: i32, documents: Option<pg_sys::Oid>) -> Fallible<Near> {
         let functions = Functions::beside(function);
         let edges = AttachedTable::of(function, self.edges)?.oid();

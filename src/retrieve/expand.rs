@@ -1,6 +1,8 @@
-//! Documents that were found, with what stands beside them: small pieces are found, larger ones are read (small to big, auto-merging).
+//! Documents that were found, with what stands beside them: small pieces are found, larger ones are read (small to big,
+//! auto-merging).
 //!
-//! The documents about one entity are a text in pieces, in the order of the column `sort`, else of their ids. Those that stand side by side become one row.
+//! The documents about one entity are a text in pieces, in the order of the column `sort`, else of their ids. Those
+//! that stand side by side become one row.
 
 use crate::call::fmgr::{beginning, text_array};
 use crate::call::work_memory::Room;
@@ -54,7 +56,8 @@ impl Expand {
         }
     }
 
-    /// Adds to documents what stands beside them, the first ones first, as far as `rest` tokens go. Errors: 55000 (no entities); 53400, 53200 (memory).
+    /// Adds to documents what stands beside them, the first ones first, as far as `rest` tokens go. Errors: 55000 (no
+    /// entities); 53400, 53200 (memory).
     pub fn lines(self, wanted: &Wanted, of: &Documents, lines: &mut Vec<Line>, mut rest: Option<i32>) -> Fallible<()> {
         let mut names: Vec<Vec<u8>> = Vec::new(); // bounded: the lines
         for name in lines.iter().filter_map(|line| line.entity.as_ref()) {

@@ -35,8 +35,8 @@ const OF_SHOWN: usize = 4;
 /// A path that takes more than this part of a budget is its last name alone.
 const OF_PATH: usize = 20;
 
-/// Gathers the rows, in the order documents, hierarchy, chunks. Errors: 22023, those of cft_entities, cft_nearest_documents, cft_context_parts and
-/// cft_chunks; 53400, 53200 (memory).
+/// Gathers the rows, in the order documents, hierarchy, chunks. Errors: 22023, those of cft_entities,
+/// cft_nearest_documents, cft_context_parts and cft_chunks; 53400, 53200 (memory).
 pub fn gather(asked: &Asked) -> Fallible<Gathered> {
     asked.check()?;
     let functions = Functions::beside(asked.function);
@@ -129,7 +129,8 @@ struct Lines {
 }
 
 impl Lines {
-    /// Whether a line shows that text already, of which another document has so many tokens; its reason then says which.
+    /// Whether a line shows that text already, of which another document has so many tokens; its reason then says
+    /// which.
     fn has(&mut self, asked: &Asked, one: [&Option<Vec<u8>>; 3], tokens: i32) -> Fallible<bool> {
         let [Some(text), shown, id] = one else { return Ok(false) };
         // Of a text that is longer than the budget only the beginning is known.
@@ -263,7 +264,8 @@ impl Lines {
     }
 }
 
-/// Says of each document where it belongs: the path to its entity, or of one that the hierarchy places, or of a path that is long for the budget, its name.
+/// Says of each document where it belongs: the path to its entity, or of one that the hierarchy places, or of a path
+/// that is long for the budget, its name.
 fn place(lines: &mut [Line], paths: &Paths, placed: &HashSet<Vec<u8>>, budget: Option<i32>) -> Fallible<()> {
     let mut room = Room::new();
     for line in lines {

@@ -1,7 +1,8 @@
 //! Who may see an entity, by grants on it and on what is above it (cft_allowed).
 //!
-//! An entity with rows in the table of grants has an *entry*, which allows if some of its rows are about one of the roles and none of these refuses.
-//! The law says what follows from the entries of the entity and of all above it, in any tree:
+//! An entity with rows in the table of grants has an *entry*, which allows if some of its rows are about one of the
+//! roles and none of these refuses. The law says what follows from the entries of the entity and of all above it, in
+//! any tree:
 //!
 //! ```text
 //!  union          one of them allows
@@ -9,10 +10,11 @@
 //!  nearest        there are some, and all those at the least depth allow
 //! ```
 //!
-//! For the first entities we walk up, and read the entries of what is there; if there are more, all entries. By the law of union an entity is allowed at
-//! and below those whose entries allow, and by that of the nearest there only: if there are more entities, the roles' own entries are read, and all below
-//! them is found. By the law of intersection it is refused at and below those whose entries refuse: once all entries are read, all below these is found.
-//! All is read with the caller's rights, under the snapshot of the query.
+//! For the first entities we walk up, and read the entries of what is there; if there are more, all entries. By the law
+//! of union an entity is allowed at and below those whose entries allow, and by that of the nearest there only: if
+//! there are more entities, the roles' own entries are read, and all below them is found. By the law of intersection it
+//! is refused at and below those whose entries refuse: once all entries are read, all below these is found. All is read
+//! with the caller's rights, under the snapshot of the query.
 
 use crate::call::array;
 use crate::call::work_memory::Room;
@@ -35,7 +37,8 @@ const WALKS: u32 = 8;
 /// With more roles than this each statement is planned for them: then they are hashed.
 const FEW_ROLES: usize = 8;
 
-/// Statements that read some entries before one reads all: one for so many rows of the table, within limits. Each takes as long as reading these.
+/// Statements that read some entries before one reads all: one for so many rows of the table, within limits. Each takes
+/// as long as reading these.
 const ROWS: f32 = 200.0;
 const LEAST: f32 = 2.0;
 const MOST: f32 = 64.0;
@@ -226,7 +229,8 @@ pub fn granted(grants: &GrantsTable, roles: &[&[u8]]) -> Fallible<Rc<Names>> {
     })
 }
 
-/// An entity and all above it, each with its least depth: by walks of all levels, and further walks from where these end.
+/// An entity and all above it, each with its least depth: by walks of all levels, and further walks from where these
+/// end.
 fn above(walker: &Walker, name: &[u8]) -> Fallible<HashMap<Vec<u8>, i64>> {
     let mut room = Room::new();
     let mut found = HashMap::from([(name.to_vec(), 0)]); // bounded: an argument

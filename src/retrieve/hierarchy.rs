@@ -6,6 +6,7 @@ use crate::error::Fallible;
 use crate::methods::breadth_first::named;
 use crate::methods::told::told;
 use crate::pg::encoding;
+use crate::pg::interrupt::{ROWS_BETWEEN_CHECKS, check_interrupts};
 use crate::retrieve::baselines;
 use crate::retrieve::phrases::{About, Phrases};
 use crate::retrieve::place::{Paths, SHORT, in_one_line};
@@ -15,11 +16,12 @@ use crate::serve::labels::Labels;
 use crate::serve::plans::with_settings;
 use crate::serve::sentences::each_sentence;
 use crate::serve::sink::{Relative, Sink};
-use cftrag_core::{NameId, Names, Relation, Subject};
+use cftrag_core::{Interruptible, NameId, Names, Relation, Subject};
 use cftrag_methods::retrieve::budget;
 use pgrx::{check_for_interrupts, pg_sys};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::Range;
 
 /// The most relatives that a sentence names; of more it says the number.
 const MOST: usize = 100;
@@ -75,10 +77,12 @@ struct Way {
     of: usize,
     tree: Tree,
     above: usize,
-    names: Vec<NameId>,
+    /// Which of the names of all ways are its own.
+    names: Range<usize>,
 }
 
-/// Which relatives matter more than others: entities of the documents that were found, and words of the question, in lower case.
+/// Which relatives matter more than others: entities of the documents that were found, and words of the question, in
+/// lower case.
 #[derive(Default)]
 pub struct Matters<'m> {
     pub entities: HashSet<&'m [u8]>,
@@ -103,7 +107,8 @@ pub struct Asked {
 }
 
 impl Hierarchy {
-    /// The sentences of cft_context_parts about these distinct entities, without their texts. `behind`: what stands behind the name of each. Errors: those of cft_context_parts.
+    /// The sentences of cft_context_parts about these distinct entities, without their texts. `behind`: what stands
+    /// behind the name of each. Errors: those of cft_context_parts.
     pub fn of(asked: Asked, names: &[&[u8]], behind: &[Vec<u8>]) -> Fallible<Self> {
         let (mut all, mut at) = (Self::default(), 0);
         answer::check_levels(asked.reach)?;
@@ -146,7 +151,8 @@ impl Hierarchy {
         Ok(())
     }
 
-    /// The sentences as T-RAG finds them: entities are searched for from the roots of all trees, their relatives by the reference query.
+    /// The sentences as T-RAG finds them: entities are searched for from the roots of all trees, their relatives by the
+    /// reference query.
     pub fn by_search(asked: Asked, names: &[&[u8]], behind: &[Vec<u8>]) -> Fallible<Self> {
         let are_there = baselines::found_by_search(&AttachedTable::of(asked.function, asked.edges)?, names)?;
         let places: Vec<usize> = (0..names.len()).filter(|&n| are_there.contains(names[n])).collect(); // bounded: the names
@@ -184,12 +190,13 @@ impl Hierarchy {
         Ok(all)
     }
 
-    /// Says how the named entities stand to each other, at any distance: the sentence about what is above one of them goes on to another that is above it,
-    /// whose own place it thereby says; unless each is above the other. Returns those that are above others. Errors: those of cft_context.
+    /// Says how the named entities stand to each other, at any distance: the sentence about what is above one of them
+    /// goes on to another that is above it, whose own place it thereby says; unless each is above the other. Returns
+    /// those that are above others. Errors: those of cft_context.
     pub fn relate(&mut self, asked: Asked, names: &[&[u8]]) -> Fallible<HashSet<usize>> {
         let numbers: HashMap<&[u8], usize> = names.iter().enumerate().map(|(n, name)| (*name, n)).collect(); // bounded: the names
         // The names above an entity in a tree, from the nearest to a named one.
-        let mut ways: Vec<Way> = Vec::new(); // bounded: `room` has it
+        let (mut ways, mut names_of_ways): (Vec<Way>, Vec<NameId>) = (Vec::new(), Vec::new()); // bounded: `room` has them
         let (mut room, mut at) = (Room::new(), 0);
         let of = AttachedTable::of(asked.function, asked.edges)?;
         let reach = Reach { up: LEVELS, down: 0, counts: false, ..asked.reach };
@@ -211,41 +218,69 @@ impl Hierarchy {
                     let way = way.take_while(|name| *name != row.entity).take(LEVELS as usize);
                     let way: Vec<&[u8]> = way.collect(); // bounded: LEVELS
                     room.take(EACH + way.len() * size_of::<NameId>())?;
-                    let names = way.iter().rev().map(|name| self.id(name)).collect::<Fallible<_>>()?; // bounded: LEVELS
-                    ways.push(Way { of: at, tree, above, names });
+                    let first = names_of_ways.len();
+                    for name in way.iter().rev() {
+                        names_of_ways.push(self.id(name)?); // bounded: `room` has it
+                    }
+                    ways.push(Way { of: at, tree, above, names: first..names_of_ways.len() });
                 }
             }
             Ok(())
         };
         answer::answer_of(&of, names, reach, &mut Sink::Nodes { take: &mut take, own: false })?;
-        let above: HashSet<_> = ways.iter().map(|way| (way.of, way.tree, way.above)).collect(); // bounded: `room` has them
-        ways.retain(|way| !above.contains(&(way.above, way.tree, way.of)));
+        let mut check = check_interrupts;
+        let mut work = Interruptible::new(&mut check);
+        let mut above = HashSet::with_capacity(ways.len()); // bounded: `room` has them
+        for way in &ways {
+            work.step();
+            above.insert((way.of, way.tree, way.above)); // bounded: as above
+        }
+        ways.retain(|way| {
+            work.step();
+            !above.contains(&(way.above, way.tree, way.of))
+        });
         if ways.is_empty() {
             return Ok(HashSet::new()); // bounded: empty
         }
-        let said: HashSet<_> = ways.iter().map(|way| (way.above, way.tree)).collect(); // bounded: as above
+        let mut said = HashSet::new(); // bounded: as above
+        for way in &ways {
+            work.step();
+            said.insert((way.above, way.tree)); // bounded: as above
+        }
         self.sentences.retain(|sentence| {
+            work.step();
             sentence.relation == Relation::Descendant || !said.contains(&(sentence.of, sentence.tree))
         });
-        let called = self.called(&of, &ways)?;
+        let called = self.called(&of, ways.iter().flat_map(|way| &names_of_ways[way.names.clone()]))?;
         let upward = self.sentences.iter().enumerate().filter(|(_, sentence)| sentence.is_upward());
         let upward: HashMap<(usize, Tree), usize> =
             upward.map(|(n, sentence)| ((sentence.of, sentence.tree), n)).collect(); // bounded: the sentences
         for way in &ways {
-            check_for_interrupts!();
+            work.step();
             let Some(&n) = upward.get(&(way.of, way.tree)) else { continue };
-            let way: Vec<Named> =
-                way.names.iter().map(|&name| Named { name, called: called[&name], begins: false }).collect(); // bounded: LEVELS
+            let way = names_of_ways[way.names.clone()].iter();
+            let way: Vec<Named> = way.map(|&name| Named { name, called: called[&name], begins: false }).collect(); // bounded: LEVELS
             self.sentences[n].go_on(&way);
         }
         Ok(ways.iter().map(|way| way.above).collect()) // bounded: the names
     }
 
-    /// What the entities of the ways are called.
-    fn called(&mut self, of: &AttachedTable, ways: &[Way]) -> Fallible<HashMap<NameId, NameId>> {
-        let mut ids: Vec<NameId> = ways.iter().flat_map(|way| way.names.iter().copied()).collect(); // bounded: the ways
-        ids.sort_unstable();
-        ids.dedup();
+    /// What entities are called, by their names.
+    fn called<'n>(
+        &mut self,
+        of: &AttachedTable,
+        names: impl Iterator<Item = &'n NameId>,
+    ) -> Fallible<HashMap<NameId, NameId>> {
+        let mut is_known = vec![false; self.names.len()]; // bounded: the names
+        let mut ids = Vec::new();
+        for (n, &id) in names.enumerate() {
+            if n.is_multiple_of(ROWS_BETWEEN_CHECKS) {
+                check_for_interrupts!();
+            }
+            if !std::mem::replace(&mut is_known[id.number()], true) {
+                ids.push(id); // bounded: the names
+            }
+        }
         let names: Vec<&[u8]> = ids.iter().map(|id| self.names.get(*id)).collect(); // bounded: the ways
         let labels = Labels::of(of, &names)?;
         let labelled = |(n, id)| Ok((id, labels.get(n).map_or(Ok(id), |label| self.id(label))?));
@@ -300,7 +335,8 @@ impl Hierarchy {
         Ok(())
     }
 
-    /// Shortens a sentence to the relatives that matter most and fit: "A, B and 98 more." Returns its tokens; None if not even one fits.
+    /// Shortens a sentence to the relatives that matter most and fit: "A, B and 98 more." Returns its tokens; None if
+    /// not even one fits.
     pub fn cut(&mut self, n: usize, room: usize, matters: &Matters<'_>) -> Fallible<Option<usize>> {
         let sentence = &self.sentences[n];
         let order = self.order(sentence, matters);
@@ -362,7 +398,8 @@ impl Hierarchy {
         self.phrases.sentence(&about, called, more)
     }
 
-    /// The entities whose place the sentences say: those that they name, and those of which they say what is above them.
+    /// The entities whose place the sentences say: those that they name, and those of which they say what is above
+    /// them.
     pub fn placed(&self, names: &[&[u8]]) -> HashSet<Vec<u8>> {
         let mut all = HashSet::new(); // bounded: the names of sentences
         for sentence in &self.sentences {
@@ -373,8 +410,8 @@ impl Hierarchy {
     }
 }
 
-/// Relatives, those above an entity way by way: each behind the one that is on the way to it, and whether it begins another way. Where ways part, the one that
-/// was there first goes on; another one begins with what they part from.
+/// Relatives, those above an entity way by way: each behind the one that is on the way to it, and whether it begins
+/// another way. Where ways part, the one that was there first goes on; another one begins with what they part from.
 fn in_ways<'r, 'a>(rows: &'r [Relative<'a>], room: &mut Room) -> Fallible<Vec<(&'r Relative<'a>, bool)>> {
     let mut ways: Vec<Vec<(&Relative<'_>, bool)>> = Vec::new(); // bounded: spared
     room.spare(rows.len() * EACH)?;
@@ -402,7 +439,8 @@ impl Sentence {
         self.relation == Relation::Ancestor
     }
 
-    /// Adds what is on a way up beyond the last name that is said already, all of it if that is short, else its end: behind that name, or as another way.
+    /// Adds what is on a way up beyond the last name that is said already, all of it if that is short, else its end:
+    /// behind that name, or as another way.
     fn go_on(&mut self, way: &[Named]) {
         let place = |one: &Named| self.names.iter().position(|known| known.is_some_and(|known| known.name == one.name));
         let last_known = way.iter().rposition(|one| place(one).is_some());

@@ -22,7 +22,8 @@ pub struct Line {
     pub same: Vec<Vec<u8>>,
     /// The columns of a document that are shown beside its text.
     pub shown: Option<Vec<u8>>,
-    /// The path to the entity that a document is about; and what a prompt writes of it, which does not say twice what the hierarchy says.
+    /// The path to the entity that a document is about; and what a prompt writes of it, which does not say twice what
+    /// the hierarchy says.
     pub path: Option<Vec<u8>>,
     pub place: Option<Vec<u8>>,
 }
@@ -54,7 +55,8 @@ pub fn sentences(hierarchy: &mut Hierarchy, named: &[Named]) -> Vec<Line> {
     hierarchy.sentences.iter_mut().zip(1..).map(line).collect() // bounded: the sentences
 }
 
-/// Keeps the lines that fit the budget, if there is one, shortened where they are too long. Those from `first` on are the sentences.
+/// Keeps the lines that fit the budget, if there is one, shortened where they are too long. Those from `first` on are
+/// the sentences.
 pub fn fit(
     budget: Option<i32>,
     all: &mut Gathered,
@@ -160,7 +162,8 @@ pub fn listed(ids: &[Vec<u8>]) -> Vec<u8> {
     text
 }
 
-/// When it is each sentence's turn: of each thing that the question names the first one, then its second ones, and so on.
+/// When it is each sentence's turn: of each thing that the question names the first one, then its second ones, and so
+/// on.
 fn turns(hierarchy: &Hierarchy, named: &[Named]) -> Vec<u32> {
     let mut counts: HashMap<(i32, &[u8]), usize> = HashMap::new(); // bounded: those that were found
     let round = |sentence: &Sentence| {

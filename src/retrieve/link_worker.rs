@@ -1,10 +1,11 @@
 //! The background worker that looks for names in documents again (capture/linked.rs says when).
 //!
-//! There is one for a role in a database. It waits for the transactions that write names or documents when it begins with a table: whoever writes documents later
-//! sees the names. It compares the documents a thousand at a time, each thousand in a transaction of its own, and writes the links that are wrong. It waits for
-//! no document that is locked: it comes back.
+//! There is one for a role in a database. It waits for the transactions that write names or documents when it begins
+//! with a table: whoever writes documents later sees the names. It compares the documents a thousand at a time, each
+//! thousand in a transaction of its own, and writes the links that are wrong. It waits for no document that is locked:
+//! it comes back.
 
-#![expect(unsafe_code, reason = "a background worker")]
+#![expect(unsafe_code, reason = "a background worker's name")]
 
 use crate::capture::linked;
 use crate::capture::linked::PAUSE;
@@ -14,15 +15,13 @@ use crate::catalog::registered;
 use crate::catalog::registration::Functions;
 use crate::error;
 use crate::pg::background_worker::transaction;
-use crate::pg::error_context::Entries;
-use crate::pg::{background_worker, latch, lock_holders, turn};
+use crate::pg::{backend, background_worker, latch, lock_holders, turn};
 use crate::retrieve::links;
 use crate::retrieve::links::{Links, Part};
 use crate::serve::plans::with_settings;
-use pgrx::pg_sys::panic::CaughtError;
+use pgrx::pg_sys::panic::ErrorReportWithLevel;
 use pgrx::prelude::*;
 use std::ffi::CString;
-use std::panic::AssertUnwindSafe;
 use std::time::{Duration, Instant};
 
 /// After an error it tries again, so often and after so long.
@@ -56,11 +55,8 @@ extern "C-unwind" fn cftrag_link_worker(_arg: pg_sys::Datum) {
     // What is left while this one ends is looked for once more.
     while transaction(|| linked::is_left(owner) && turn::take(owner)) {
         while let Some(Todo { documents, failures, .. }) = next(owner, &mut todo) {
-            let entries = Entries::now();
-            let end = PgTryBuilder::new(AssertUnwindSafe(|| if pass(documents) { End::Done } else { End::Locked }))
-                .catch_others(|error| report(&error, &entries))
-                .execute();
-            let (pause, failures) = match end {
+            let once = || if pass(documents) { End::Done } else { End::Locked };
+            let (pause, failures) = match background_worker::attempt(once, report) {
                 End::Done => continue,
                 End::Locked => (LATER, failures),
                 End::Failed => (AGAIN, failures + 1),
@@ -101,20 +97,13 @@ fn next(owner: pg_sys::Oid, todo: &mut Vec<Todo>) -> Option<Todo> {
     }
 }
 
-/// Reports an ERROR in the log, unless a lock was not to be had, and ends its transaction. `entries`: those of the error context before it, which is not unwound
-/// by itself.
-fn report(error: &CaughtError, entries: &Entries) -> End {
-    entries.put_back();
-    let (CaughtError::PostgresError(report)
-    | CaughtError::ErrorReport(report)
-    | CaughtError::RustPanic { ereport: report, .. }) = error;
-    let is_locked = report.sql_error_code() == PgSqlErrorCode::ERRCODE_LOCK_NOT_AVAILABLE;
-    if !is_locked {
-        error::log_linker(report.message());
+/// Reports an ERROR in the log, unless a lock was not to be had.
+fn report(error: &ErrorReportWithLevel) -> End {
+    if error.sql_error_code() == PgSqlErrorCode::ERRCODE_LOCK_NOT_AVAILABLE {
+        return End::Locked;
     }
-    // SAFETY: as after an ERROR in a session's main loop.
-    unsafe { pg_sys::AbortCurrentTransaction() };
-    if is_locked { End::Locked } else { End::Failed }
+    error::log_linker(error.message());
+    End::Failed
 }
 
 /// Waits so long; returns false at once if the database is wanted.
@@ -164,11 +153,10 @@ fn pass(documents: pg_sys::Oid) -> bool {
     }
 }
 
-/// Calls `work` with the rights of the documents' owner; None if they are no longer linked. It gives up a lock (55P03) before the deadlock detector of a session
-/// that waits for us runs.
+/// Calls `work` with the rights of the documents' owner; None if they are no longer linked. It gives up a lock (55P03)
+/// before the deadlock detector of a session that waits for us runs.
 fn of_linked<R>(documents: pg_sys::Oid, work: impl FnOnce(&Links<'_>) -> R) -> Option<R> {
-    // SAFETY: a setting of the server, in milliseconds.
-    let patience = unsafe { pg_sys::DeadlockTimeout } / 2;
+    let patience = backend::deadlock_timeout() / 2;
     let patience = CString::new(patience.max(1).to_string()).unwrap_or_default();
     with_settings(&[(c"lock_timeout", patience.as_c_str())], || {
         let table = EdgesTable::open(documents).ok()?;

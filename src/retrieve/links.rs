@@ -2,37 +2,37 @@
 //!
 //!   SELECT d.id, e.entity, count(*), min(e.start) FROM documents d, cft_entities(d.body, match => 'inflected', narrow => true) e GROUP BY 1, 2
 //!
-//! and, if the documents have a column of entities, a row for each value of it, with 0 mentions and start 0 unless the text has it too: whoever asks what documents are
-//! about asks this table alone. Triggers after each statement keep it true of the documents; a background worker, of the names (link_worker.rs). The table is
-//! an ordinary one of the documents' owner, by whose rights it is written, as a foreign key's checks are; others read rows of it by a policy: those of documents
-//! that they can read, about entities that they can see.
+//! and, if the documents have a column of entities, a row for each value of it, with 0 mentions and start 0 unless the
+//! text has it too: whoever asks what documents are about asks this table alone. Triggers after each statement keep it
+//! true of the documents; a background worker, of the names (link_worker.rs). The table is an ordinary one of the
+//! documents' owner, by whose rights it is written, as a foreign key's checks are; others read rows of it by a policy:
+//! those of documents that they can read, about entities that they can see.
 //!
 //! Statements run under search_path pg_catalog, pg_temp.
 
-#![expect(unsafe_code, reason = "progress, snapshots")]
-
-use crate::call::fmgr::{text_bytes, text_datum};
+use crate::call::fmgr::text_datum;
+use crate::call::trigger::Trigger as Fired;
 use crate::catalog::documents::{DocumentColumn, Documents, Linked};
 use crate::catalog::edges_table::EdgesTable;
-use crate::catalog::name::{literal, own_name, qualified_name, quote};
+use crate::catalog::name::{literal, qualified_name, quote};
 use crate::catalog::register::ForRole;
 use crate::catalog::registered::{Kind, Which};
 use crate::catalog::registration::Functions;
 use crate::catalog::statement::Statement;
 use crate::catalog::trigger_ddl::Trigger;
-use crate::catalog::{privileges, register, registered, registration, roles, trigger_ddl, trust};
+use crate::catalog::{links_table, privileges, register, registered, registration, roles, trigger_ddl, trust};
 use crate::error;
 use crate::error::Fallible;
 use crate::guc::Match;
 use crate::image::control;
-use crate::pg::{encoding, latch};
+use crate::pg::{backend, latch, snapshot};
 use crate::serve::asked::Question;
 use crate::serve::mentions::{give_back, workspace};
-use crate::serve::plans::{Change, Planning, Value, with_settings};
+use crate::serve::plans::{Planning, Value, change, command, with_settings};
 use crate::serve::tables::Tables;
 use pgrx::{check_for_interrupts, pg_sys};
 use std::ffi::CStr;
-use std::ptr::{null, null_mut};
+use std::ptr::null_mut;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
 
@@ -48,7 +48,8 @@ pub struct NewLinks {
 /// Documents that are read at once.
 const AT_ONCE: i64 = 1000;
 
-/// The triggers after each statement that changes documents: their names and events, and whether they see new and old rows.
+/// The triggers after each statement that changes documents: their names and events, and whether they see new and old
+/// rows.
 const TRIGGERS: [(&CStr, u32, bool, bool); 4] = [
     (c"cftrag_links_insert", pg_sys::TRIGGER_TYPE_INSERT, true, false),
     (c"cftrag_links_update", pg_sys::TRIGGER_TYPE_UPDATE, true, true),
@@ -63,14 +64,14 @@ impl NewLinks {
         std::iter::once(body).chain(self.tree.iter().map(|tree| (tree.clone(), "tree".into()))).collect() // bounded: two
     }
 
-    /// Makes the table of links of documents that are attached, fills it, and keeps it. Errors: 42809 (no plain table), 42830 (no unique index on the id),
-    /// 42804 (the id's type); those of [`register::set`] and of CREATE TABLE.
+    /// Makes the table of links of documents that are attached, fills it, and keeps it. Errors: 42809 (no plain table),
+    /// 42830 (no unique index on the id), 42804 (the id's type); those of [`register::set`] and of CREATE TABLE.
     pub fn make(&self, of: &Documents, functions: Functions) -> Fallible<()> {
         let table = EdgesTable::open(of.oid)?;
         if let Some(why) = table.unsuitable().or_else(|| table.inherits()) {
             return Err(error::links_of(&of.shown, why));
         }
-        if !trust::is_builtin(of.id.type_oid) || !has_unique_index(&table, of.id.number) {
+        if !trust::is_builtin(of.id.type_oid) || !links_table::has_unique_index(&table, of.id.number) {
             return Err(error::links_need_unique_id(&of.id.name, &of.shown));
         }
         register::set(
@@ -92,20 +93,10 @@ impl NewLinks {
                 ..Trigger::on(of.oid)
             })?;
         }
-        let name = free_name(&table);
+        let name = links_table::free_name(&table);
         let links = qualified_name(table.schema(), &name);
-        // SAFETY: an open relation.
-        let is_forced = unsafe { (*(*table.rel()).rd_rel).relforcerowsecurity };
-        as_owner(&table, || self.create(of, &links, is_forced));
-        let name = std::ffi::CString::new(encoding::encode(&name)).unwrap_or_default();
-        // SAFETY: a system cache lookup; 0 where there is none, which is no table to register.
-        let oid = unsafe { pg_sys::get_relname_relid(name.as_ptr(), table.schema()) };
-        // Dropped with the documents, as an index is.
-        // SAFETY: both are there.
-        unsafe {
-            let of = |oid| pg_sys::ObjectAddress { classId: pg_sys::RelationRelationId, objectId: oid, objectSubId: 0 };
-            pg_sys::recordDependencyOn(&of(oid), &of(table.oid()), pg_sys::DependencyType::DEPENDENCY_AUTO);
-        }
+        as_owner(&table, || self.create(of, &links, table.is_forced()));
+        let oid = links_table::beside(&table, &name);
         let columns =
             ["document", "entity", "mentions", "start"].map(|column| (column.to_string(), column.to_string()));
         register::set(oid, Some(of.oid), Kind::Mapping.function(functions), &columns, functions)?;
@@ -113,13 +104,9 @@ impl NewLinks {
         let fill = || Links::of(&of, functions).map_or(Ok(0), |links| links.each_part(Links::fill));
         as_owner(&table, fill)?;
         let finish = || {
-            for command in [
-                format!("ALTER TABLE {links} ADD PRIMARY KEY (document, entity)"),
-                format!("CREATE INDEX ON {links} (entity)"),
-                format!("ANALYZE {links}"),
-            ] {
-                Change::new().command(&command);
-            }
+            command(&format!("ALTER TABLE {links} ADD PRIMARY KEY (document, entity)"));
+            command(&format!("CREATE INDEX ON {links} (entity)"));
+            command(&format!("ANALYZE {links}"));
         };
         as_owner(&table, finish);
         Ok(())
@@ -132,7 +119,7 @@ impl NewLinks {
         let columns: Vec<String> = columns.map(|column| column.of_row("d")).collect(); // bounded: two
         let forced = if is_forced { ", FORCE ROW LEVEL SECURITY" } else { "" };
         let comment = literal(&format!("entities that the documents of {} mention; cftrag fills it", of.shown));
-        for command in [
+        for sql in [
             format!(
                 "CREATE TABLE {links} AS SELECT d.{id} AS document, NULL::text COLLATE \"C\" AS entity, NULL::integer AS mentions, NULL::integer AS start FROM {} AS d WITH NO DATA",
                 of.name
@@ -149,19 +136,21 @@ impl NewLinks {
             format!("GRANT SELECT ON {links} TO PUBLIC"),
             format!("COMMENT ON TABLE {links} IS {comment}"),
         ] {
-            Change::new().command(&command);
+            command(&sql);
         }
     }
 }
 
-/// Works on links: with the rights of the documents' owner, past forced policies, and whatever settings the session has.
+/// Works on links: with the rights of the documents' owner, past forced policies, and whatever settings the session
+/// has.
 pub fn as_owner<R>(documents: &EdgesTable, work: impl FnOnce() -> R) -> R {
     let pinned = &[(c"cftrag.match_case", c"on"), (c"cftrag.enable", c"on")];
     trust::as_owner(documents, trust::NOFORCE_RLS, || with_settings(pinned, work))
 }
 
-/// Waits until images of the names can serve, if they are built or can be: without them a document takes a hundred times as long. Called before anything is
-/// written, since then a small image can be built at once. Errors: those of cft_entities.
+/// Waits until images of the names can serve, if they are built or can be: without them a document takes a hundred
+/// times as long. Called before anything is written, since then a small image can be built at once. Errors: those of
+/// cft_entities.
 pub fn wait_for_images(edges: pg_sys::Oid, matching: Match, functions: Functions) -> Fallible<()> {
     /// Until a worker has started; and until it has ended.
     const START: Duration = Duration::from_millis(500);
@@ -173,25 +162,23 @@ pub fn wait_for_images(edges: pg_sys::Oid, matching: Match, functions: Functions
     let begun = Instant::now();
     loop {
         // An image serves no snapshot that is older. (The linker has none of its own.)
-        // SAFETY: popped below; an ERROR's abort forgets it.
-        unsafe { pg_sys::PushActiveSnapshot(pg_sys::GetLatestSnapshot()) };
-        let tables = Tables::open(functions.capture, Some(edges), matching)?;
-        let mut found = workspace();
-        let is_there = tables.find(&question, &mut found)?;
-        give_back(found);
-        let is_built = |table: pg_sys::Oid| control.find(table).is_some_and(|(_, slot)| slot.builder.load(SeqCst) != 0);
-        let are_built = tables.sources().iter().any(|(of, _)| is_built(of.oid()));
-        // SAFETY: pushed above.
-        unsafe { pg_sys::PopActiveSnapshot() };
+        let (is_there, are_built) = snapshot::under_latest(|| -> Fallible<_> {
+            let tables = Tables::open(functions.capture, Some(edges), matching)?;
+            let mut found = workspace();
+            let is_there = tables.find(&question, &mut found)?;
+            give_back(found);
+            let is_built = |table| control.find(table).is_some_and(|(_, slot)| slot.builder.load(SeqCst) != 0);
+            Ok((is_there, tables.sources().iter().any(|(of, _)| is_built(of.oid()))))
+        })?;
         if is_there || begun.elapsed() > if are_built { END } else { START } {
             return Ok(());
         }
-        drop(tables);
         latch::pause();
     }
 }
 
-/// Drops what keeps the links of documents, and the table of links. The caller owns the documents. Errors: DROP TABLE's.
+/// Drops what keeps the links of documents, and the table of links. The caller owns the documents. Errors: DROP
+/// TABLE's.
 pub fn remove(documents: pg_sys::Oid, functions: Functions) -> Fallible<()> {
     for function in [Kind::Links.function(functions), functions.of_name(c"cft_link")] {
         register::drop(documents, None, function)?;
@@ -200,10 +187,10 @@ pub fn remove(documents: pg_sys::Oid, functions: Functions) -> Fallible<()> {
     for said in registered::read(Kind::Mapping.function(functions), beside, null_mut()) {
         if said.column("mentions").is_some() && privileges::is_owner(said.table) {
             let links = EdgesTable::open(said.table)?;
-            let command = format!("DROP TABLE {}", links.qualified());
+            let sql = format!("DROP TABLE {}", links.qualified());
             let owner = roles::owner(said.table).unwrap_or(pg_sys::InvalidOid);
             drop(links);
-            trust::as_role(owner, 0, || Change::new().command(&command));
+            trust::as_role(owner, 0, || command(&sql));
         }
     }
     Ok(())
@@ -250,14 +237,13 @@ impl<'d> Links<'d> {
         (self.linked.edges, self.linked.matching)
     }
 
-    /// What a trigger after a statement does: TRUNCATE, or one that has new or old rows. The documents are read as they are now: other triggers may have
-    /// changed them again.
-    pub fn changed(&self, data: *mut pg_sys::TriggerData) {
-        // SAFETY: the trigger manager's data and tuplestores are valid during the call.
-        let (old, new) = unsafe { (rows((*data).tg_oldtable), rows((*data).tg_newtable)) };
+    /// What a trigger after a statement does: TRUNCATE, or one that has new or old rows. The documents are read as they
+    /// are now: other triggers may have changed them again.
+    pub fn changed(&self, trigger: &Fired<'_>) {
+        let [old, new] = trigger.counts();
         // Plans differ by the number of rows.
         let size = Planning::Generic(old.max(new).unwrap_or_default().max(1).ilog2());
-        let run = |sql: &str| Change::beside(data).run(&Statement::over(sql, &[]), size, &[], |_| ());
+        let run = |sql: &str| change(Some(trigger), &Statement::over(sql, &[]), size, &[], |_| ());
         let (table, id, same) = (self.table, quote(&self.of.id.name), self.says_the_same());
         let unchanged = format!("SELECT FROM cft_old AS o, cft_new AS n WHERE o.{id} = n.{id} AND {same}");
         let those = match (old.is_some(), new.is_some()) {
@@ -282,28 +268,22 @@ impl<'d> Links<'d> {
         Ok(wrong)
     }
 
-    /// Calls `part` for one part of the documents after the other; the sum of what it did. pg_stat_progress_copy shows how far it is.
+    /// Calls `part` for one part of the documents after the other; the sum of what it did. pg_stat_progress_copy shows
+    /// how far it is.
     fn each_part(&self, part: impl Fn(&Self, Option<&[u8]>) -> Part) -> Fallible<i64> {
         let (mut after, mut all) = (None::<Vec<u8>>, 0);
-        // SAFETY: what this session shows of its progress.
-        unsafe {
-            pg_sys::pgstat_progress_start_command(pg_sys::ProgressCommandType::PROGRESS_COMMAND_COPY, self.of.oid);
-        }
-        for parts in 1.. {
-            check_for_interrupts!();
-            let done = part(self, after.as_deref());
-            all += done.documents;
-            // SAFETY: as above.
-            unsafe {
-                pg_sys::pgstat_progress_update_param(pg_sys::PROGRESS_COPY_TUPLES_PROCESSED as i32, parts * AT_ONCE);
+        backend::shown_as_copy(self.of.oid, |shows| {
+            for parts in 1.. {
+                check_for_interrupts!();
+                let done = part(self, after.as_deref());
+                all += done.documents;
+                shows(parts * AT_ONCE);
+                after = done.last;
+                if after.is_none() {
+                    break;
+                }
             }
-            after = done.last;
-            if after.is_none() {
-                break;
-            }
-        }
-        // SAFETY: as above.
-        unsafe { pg_sys::pgstat_progress_end_command() };
+        });
         Ok(all)
     }
 
@@ -320,7 +300,8 @@ impl<'d> Links<'d> {
         self.run(&sql, (pg_sys::TEXTOID, after.map(text_datum))).0
     }
 
-    /// Makes the links of the documents after that id anew: locks those whose links are wrong by `lock`, and writes them again.
+    /// Makes the links of the documents after that id anew: locks those whose links are wrong by `lock`, and writes
+    /// them again.
     pub fn renew_part(&self, after: Option<&[u8]>, lock: &str) -> Part {
         let (table, name, id) = (self.table, &self.of.name, self.of.id.of_row("d"));
         let wrong = format!(
@@ -357,16 +338,15 @@ impl<'d> Links<'d> {
     }
 
     fn write(&self, sql: &str, values: &[Value]) {
-        Change::new().run(&Statement::over(sql, &[]), Planning::Auto, values, |_| ());
+        change(None, &Statement::over(sql, &[]), Planning::Auto, values, |_| ());
     }
 
     /// Runs a statement about a part of the documents: the last id, a number and an array of ids.
     fn run(&self, sql: &str, value: Value) -> (Part, Option<pg_sys::Datum>) {
-        Change::new().run(&Statement::over(sql, &[]), Planning::Auto, &[value], |row| {
-            let documents = row.value(2).map_or(0, |count| count.value() as i64);
-            // SAFETY: a text.
-            let last = row.value(1).map(|last| unsafe { text_bytes(last) }.to_vec()); // bounded: an id
-            (Part { last, documents, left_out: false }, row.copy(3))
+        change(None, &Statement::over(sql, &[]), Planning::Auto, &[value], |rows| {
+            let row = rows.rows().next().expect("a SELECT of numbers has a row");
+            let last = row.text(1).map(<[u8]>::to_vec); // bounded: an id
+            (Part { last, documents: row.long(2).unwrap_or_default(), left_out: false }, row.copy(3))
         })
     }
 
@@ -426,44 +406,5 @@ impl<'d> Links<'d> {
             format!("{new} COLLATE \"C\" IS NOT DISTINCT FROM {old}")
         };
         columns.map(same).collect::<Vec<_>>().join(" AND ") // bounded: three
-    }
-}
-
-/// The number of rows that a trigger sees.
-fn rows(store: *mut pg_sys::Tuplestorestate) -> Option<i64> {
-    // SAFETY: null, or a tuplestore of the trigger manager's.
-    (!store.is_null()).then(|| unsafe { pg_sys::tuplestore_tuple_count(store) })
-}
-
-/// What a table of links of a table of documents is called, as PostgreSQL names an index: cut where it cuts, with a number if the name is taken.
-fn free_name(table: &EdgesTable) -> String {
-    let name = encoding::encode(&own_name(table.oid()).unwrap_or_default());
-    let name = std::ffi::CString::new(name).unwrap_or_default();
-    // SAFETY: a palloc'd C string.
-    unsafe {
-        let free = pg_sys::ChooseRelationName(name.as_ptr(), null(), c"links".as_ptr(), table.schema(), false);
-        encoding::decode(CStr::from_ptr(free).to_bytes())
-    }
-}
-
-/// Whether an index says that no two rows have the same value in that column.
-fn has_unique_index(table: &EdgesTable, column: i16) -> bool {
-    let cache = pg_sys::SysCacheIdentifier::INDEXRELID as i32;
-    // SAFETY: an open relation; system cache lookups; the tuples are released.
-    unsafe {
-        let indexes = pgrx::PgList::<pg_sys::Oid>::from_pg(pg_sys::RelationGetIndexList(table.rel()));
-        indexes.iter_oid().any(|index| {
-            let tuple = pg_sys::SearchSysCache1(cache, pg_sys::Datum::from(index));
-            if tuple.is_null() {
-                return false;
-            }
-            let form = &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_index>();
-            let is_unique = form.indisunique && form.indimmediate && form.indisvalid && form.indnkeyatts == 1;
-            let is_of_column = form.indkey.values.as_slice(1)[0] == column;
-            let mut is_whole = false;
-            pg_sys::SysCacheGetAttr(cache, tuple, pg_sys::Anum_pg_index_indpred as i16, &mut is_whole);
-            pg_sys::ReleaseSysCache(tuple);
-            is_unique && is_of_column && is_whole
-        })
     }
 }

@@ -1,7 +1,8 @@
-//! What the methods over embeddings share: where the embeddings of a forest's entities are, how near these are, and what they say.
+//! What the methods over embeddings share: where the embeddings of a forest's entities are, how near these are, and
+//! what they say.
 //!
-//! The statements run with search_path pinned: their operators are the server's. Embeddings are in the table of cft_attach_embeddings, else in the documents
-//! about the entities.
+//! The statements run with search_path pinned: their operators are the server's. Embeddings are in the table of
+//! cft_attach_embeddings, else in the documents about the entities.
 
 use crate::call::fmgr::text_array;
 use crate::call::work_memory::{Room, list};
@@ -118,7 +119,8 @@ impl Meaning {
         }
     }
 
-    /// A filter of the documents, which compares with that parameter. 55000 if there are embeddings of entities, which have no metadata.
+    /// A filter of the documents, which compares with that parameter. 55000 if there are embeddings of entities, which
+    /// have no metadata.
     fn condition(&self, filter: Option<pg_sys::Datum>, parameter: usize) -> Fallible<Option<Condition>> {
         let Some(filter) = filter else { return Ok(None) };
         match self {
@@ -139,7 +141,8 @@ impl Meaning {
         Ok((self.source().scores(sql), condition.as_ref().map(Condition::parameter)))
     }
 
-    /// The `k` of distinct entities that are the nearest to an embedding, by the nearest of each one's. Entities without a score are left out.
+    /// The `k` of distinct entities that are the nearest to an embedding, by the nearest of each one's. Entities
+    /// without a score are left out.
     pub fn nearest_of(
         &self,
         (vector, embedding): (pg_sys::Oid, pg_sys::Datum),
@@ -161,9 +164,9 @@ impl Meaning {
         Ok(near)
     }
 
-    /// The `k` entities of a forest that are nearest to an embedding, with their scores; with `inner_only` of those that have children. Searches by the index,
-    /// with a growing limit until there are enough. (An index scan of pgvector may end early: if it returns fewer rows than the limit, and too few, the whole
-    /// table is compared.)
+    /// The `k` entities of a forest that are nearest to an embedding, with their scores; with `inner_only` of those
+    /// that have children. Searches by the index, with a growing limit until there are enough. (An index scan of
+    /// pgvector may end early: if it returns fewer rows than the limit, and too few, the whole table is compared.)
     pub fn nearest(&self, wanted: &Wanted, edges: &AttachedTable, k: Option<i32>, inner_only: bool) -> Fallible<Near> {
         let Some(embedding) = wanted.embedding else { return Ok(Near::default()) };
         let filter = self.condition(wanted.filter, 4)?;
@@ -189,7 +192,8 @@ impl Meaning {
                 }
             })?;
             drop(found);
-            // Keeps entities of the forest, even without relatives; a document may also be about others that are not within the bounds.
+            // Keeps entities of the forest, even without relatives; a document may also be about others that are not
+            // within the bounds.
             near.all = those(edges, &near, &wanted, inner_only, &mut room)?;
             let is_all = (had as i64) < limit;
             // The limit may have cut off some of the rows that are as far away as the last one.
@@ -241,8 +245,8 @@ fn those(
     Ok(kept)
 }
 
-/// Adds what distinct entities say, in any order: entity, text, tokens, and whether it is only what it is called. `documents`: the table meant, if there is
-/// one.
+/// Adds what distinct entities say, in any order: entity, text, tokens, and whether it is only what it is called.
+/// `documents`: the table meant, if there is one.
 pub fn texts(
     edges: &AttachedTable,
     documents: Option<pg_sys::Oid>,

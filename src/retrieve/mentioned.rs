@@ -90,7 +90,8 @@ pub fn mentions(
     })
 }
 
-/// The entities that the question mentions, each once (the question says so), in the order of their first mentions. Errors: those of cft_entities.
+/// The entities that the question mentions, each once (the question says so), in the order of their first mentions.
+/// Errors: those of cft_entities.
 pub fn first_mentions(
     function: pg_sys::Oid,
     edges: Option<pg_sys::Oid>,

@@ -1,7 +1,8 @@
 //! From a question to what belongs to it: searches of a table of documents, and rows gathered for a prompt.
 //!
-//! A search is a value ([`search::Search`]) whose statement is written in one file and runs under the caller's snapshot, rights and search_path: it names
-//! everything with its schema. Above methods and serve; below api, which converts.
+//! A search is a value ([`search::Search`]) whose statement is written in one file and runs under the caller's
+//! snapshot, rights and search_path: it names everything with its schema. Above methods and serve; below api, which
+//! converts.
 
 pub mod about;
 pub mod attach;

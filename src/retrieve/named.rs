@@ -83,9 +83,9 @@ pub enum Way {
     Nothing,
 }
 
-/// How much is said of each entity. Of what is above another all is said, since the question speaks of it and what is below it. Of namesakes by the dozen, and
-/// of what does not have the question's rarest word, no more than their place; of what has common words alone, and nothing below it, nothing: "error" is a
-/// page, too.
+/// How much is said of each entity. Of what is above another all is said, since the question speaks of it and what is
+/// below it. Of namesakes by the dozen, and of what does not have the question's rarest word, no more than their place;
+/// of what has common words alone, and nothing below it, nothing: "error" is a page, too.
 pub fn ways(named: &[Named], hierarchy: &Hierarchy, is_above: &HashSet<usize>, words: Option<&Words>) -> Vec<Way> {
     let below = hierarchy.sentences.iter().filter(|sentence| !sentence.is_upward());
     let has_below: HashSet<usize> = below.map(|sentence| sentence.of).collect(); // bounded: the names
@@ -142,7 +142,8 @@ impl Words {
         Ok(Self { weighed: wanted.weigh(documents, k, question, &texts)?, mentions })
     }
 
-    /// Leaves out entities of names for which the question has another word, with which documents are: MASA is not a misspelled mast.
+    /// Leaves out entities of names for which the question has another word, with which documents are: MASA is not a
+    /// misspelled mast.
     pub fn leave_out_spelled(&mut self, named: &mut Vec<Named>) {
         let wrong = |n: usize| self.mentions[n].filter(|_| named[n].is_typo && self.is(n, Weighed::is_spelled));
         let wrong: HashSet<usize> = (0..named.len()).filter_map(wrong).collect(); // bounded: the names

@@ -1,4 +1,5 @@
-//! The words of the hierarchy in a prompt: those of the user's table (cft_attach_phrases), tree by tree, else the built-in ones (cftrag.wording).
+//! The words of the hierarchy in a prompt: those of the user's table (cft_attach_phrases), tree by tree, else the
+//! built-in ones (cftrag.wording).
 //!
 //! A table is read once a call, with the caller's rights, and only the rows of trees that the sentences are about.
 
@@ -22,8 +23,8 @@ use cftrag_core::{Relation, Subject, Text};
 use pgrx::pg_sys;
 use std::collections::{BTreeSet, HashMap};
 
-/// What the columns of a table of phrases are for, besides the tree: what is above and below one relative or any, above and below several, and what says
-/// how many are not listed.
+/// What the columns of a table of phrases are for, besides the tree: what is above and below one relative or any, above
+/// and below several, and what says how many are not listed.
 const ROLES: [&str; 5] = ["up", "down", "up_several", "down_several", "more"];
 const SEVERAL: usize = 2;
 const MORE_OF: usize = 4;
@@ -94,7 +95,8 @@ impl Phrases {
         Ok(all)
     }
 
-    /// A sentence that lists relatives, and says how many more there are. Each is called something, and may begin another way.
+    /// A sentence that lists relatives, and says how many more there are. Each is called something, and may begin
+    /// another way.
     pub fn sentence<'n>(
         &self,
         about: &About<'_>,
@@ -162,7 +164,8 @@ pub fn check(table: &EdgesTable, said: &Registered) -> Fallible<()> {
     })
 }
 
-/// The rows of a table of phrases, as SQL: the tree, and the formats in the order of their roles, as text; NULL where there is no column.
+/// The rows of a table of phrases, as SQL: the tree, and the formats in the order of their roles, as text; NULL where
+/// there is no column.
 fn rows(table: &EdgesTable, said: &Registered) -> String {
     let text = |role: &str| {
         let text = said.column(role).map_or("NULL::pg_catalog.text".into(), |column| text_of(table, column));

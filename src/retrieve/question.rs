@@ -14,8 +14,8 @@ use pgrx::pg_sys;
 pub enum Mode {
     /// The nearest documents; the entities that the question mentions.
     Cft,
-    /// The documents by reciprocal rank fusion of the nearest, those with its words, and those about its entities; first those that have more of the
-    /// question's words than any of its mentions.
+    /// The documents by reciprocal rank fusion of the nearest, those with its words, and those about its entities;
+    /// first those that have more of the question's words than any of its mentions.
     Hybrid,
     /// Baselines of the papers (docs/methods.md).
     Text,

@@ -65,9 +65,10 @@ pub fn nearest(asked: &Asked, documents: &Documents, most: i32) -> Fallible<Vec<
     Ok(all)
 }
 
-/// The documents of the question by reciprocal rank fusion of lists of `most`, at least [`FUSED`]: the nearest, those with its words, those about its
-/// entities and their relatives. `names`: the entities, and whether the question asks about each: the first documents, half of `k` at most, are about one of
-/// these. Then come up to half that are the first of those with its words, if these have more of them, by rarity, than any of its mentions: a document about
+/// The documents of the question by reciprocal rank fusion of lists of `most`, at least [`FUSED`]: the nearest, those
+/// with its words, those about its entities and their relatives. `names`: the entities, and whether the question asks
+/// about each: the first documents, half of `k` at most, are about one of these. Then come up to half that are the
+/// first of those with its words, if these have more of them, by rarity, than any of its mentions: a document about
 /// what is mentioned does not hide the one that has the rare word beside it.
 pub fn fused(
     asked: &Asked,

@@ -1,5 +1,5 @@
-//! Which entity a mention may mean: by its exact name, as texts name entities (folded, by a label or an alias, written otherwise), as a path, or the nearest
-//! by embedding. The first way that finds some decides.
+//! Which entity a mention may mean: by its exact name, as texts name entities (folded, by a label or an alias, written
+//! otherwise), as a path, or the nearest by embedding. The first way that finds some decides.
 
 use crate::call::fmgr::{text_array_of, text_value};
 use crate::call::utf8::{as_utf8, from_utf8};
@@ -48,7 +48,8 @@ const OF_PART: usize = 1000;
 /// Bytes of an entity in a list, besides its texts.
 const EACH: usize = 160;
 
-/// At most `k` entities that a text value may mean, the best first. Errors: those of cft_entities and cft_nearest_entities; 42501 (the edges).
+/// At most `k` entities that a text value may mean, the best first. Errors: those of cft_entities and
+/// cft_nearest_entities; 42501 (the edges).
 pub fn resolve(asked: &Asked, mention: pg_sys::Datum) -> Fallible<Vec<Meant>> {
     let edges = AttachedTable::of_reader(asked.function, asked.wanted.edges)?;
     let asked = &Asked { wanted: Wanted { edges: Some(edges.oid()), ..asked.wanted }, ..*asked };
@@ -94,7 +95,8 @@ impl Asked {
         Ok(those)
     }
 
-    /// The entities that all words of the text name, with or without a possessive or an elision; those by an alias last.
+    /// The entities that all words of the text name, with or without a possessive or an elision; those by an alias
+    /// last.
     fn named(&self, question: &Question, has_labels: bool) -> Fallible<Vec<Meant>> {
         let whole = extents(question.text)?;
         let (mut all, mut room) = (ByName::new(), Room::new());

@@ -1,9 +1,9 @@
 //! The searches of a table of documents, as statements.
 //!
-//! Every table, type, function and operator is named with its schema: the statements run under the caller's search_path.
-//! Names come from the catalogs; no text of the caller becomes SQL. Parameters: $1 an embedding, $2 the entities to
-//! search within, $3 the edges table, $4 what a filter compares with, $5 trees. Of words: $6 any of the rare ones, as a
-//! query of text search, $7 text[] each as a query, $8 float8[] their weights, $9 any of them.
+//! Every table, type, function and operator is named with its schema: the statements run under the caller's
+//! search_path. Names come from the catalogs; no text of the caller becomes SQL. Parameters: $1 an embedding, $2 the
+//! entities to search within, $3 the edges table, $4 what a filter compares with, $5 trees. Of words: $6 any of the
+//! rare ones, as a query of text search, $7 text[] each as a query, $8 float8[] their weights, $9 any of them.
 
 use crate::catalog::documents::{Distance, DocumentColumn, Documents, Embeddings, Linked, Mapping};
 use crate::catalog::trust;
@@ -63,8 +63,8 @@ impl How {
 
 const C: &str = "COLLATE pg_catalog.\"C\"";
 
-/// How near the words are to each other in a document, and how many, by what text search compares of it, as SQL; by the logarithm of its length, which has
-/// more of everything.
+/// How near the words are to each other in a document, and how many, by what text search compares of it, as SQL; by the
+/// logarithm of its length, which has more of everything.
 fn among(value: &str) -> String {
     format!("pg_catalog.ts_rank({value}, (SELECT $9::pg_catalog.tsquery), 1)")
 }
@@ -74,8 +74,8 @@ const WORDS: &str = "w AS MATERIALIZED (SELECT u.query, u.weight FROM ROWS FROM 
      pg_catalog.unnest($7::pg_catalog.tsquery[]), pg_catalog.unnest($8::pg_catalog.float8[])) AS u(query, weight))";
 
 impl Search<'_> {
-    /// The statement: id, entity, body, tokens, distance and what is shown of each document, of words their weight, too; the best first, ties broken by id and body.
-    /// Errors: 55000 (no entities).
+    /// The statement: id, entity, body, tokens, distance and what is shown of each document, of words their weight,
+    /// too; the best first, ties broken by id and body. Errors: 55000 (no entities).
     pub fn statement(&self, of: &Documents) -> Fallible<String> {
         let Documents { name: table, id, body, embedding, distance, .. } = of;
         let (conditions, of_mapping) = self.conditions(of)?;
@@ -115,7 +115,8 @@ impl Search<'_> {
             None => own,
             Some(mapping) => {
                 let entity = mapping.entity.as_text(&mapping.entity.of_row("m"));
-                // Links have a document's own entity, too: it comes first, then the one that it mentions most, then first.
+                // Links have a document's own entity, too: it comes first, then the one that it mentions most, then
+                // first.
                 let first = mapping.mentions.as_ref().zip(mapping.start.as_ref()).map(|(mentions, start)| {
                     let (mentions, start) = (mentions.of_row("m"), start.of_row("m"));
                     format!("{entity} {C} OPERATOR(pg_catalog.=) {own} DESC NULLS LAST, {mentions} DESC, {start}, ")
@@ -195,9 +196,9 @@ impl Search<'_> {
         Ok((those, of_mapping))
     }
 
-    /// The end of the search. For an unknown LIMIT the planner assumes a tenth of the rows (hence also the CTE). For a known one it expects pgvector's index
-    /// scan to end early, and underestimates its cost: to find 1000 documents in a million it reads 5,000, where comparing the 1000 takes a hundredth of
-    /// the time.
+    /// The end of the search. For an unknown LIMIT the planner assumes a tenth of the rows (hence also the CTE). For a
+    /// known one it expects pgvector's index scan to end early, and underestimates its cost: to find 1000 documents in
+    /// a million it reads 5,000, where comparing the 1000 takes a hundredth of the time.
     fn at_most(&self) -> String {
         let k = i64::from(self.k);
         let bound = |rows: i64| {
@@ -251,17 +252,19 @@ impl Search<'_> {
 pub enum Order<'s> {
     /// By depth and distance, all of them.
     All,
-    /// The entities of one depth take turns, each with the document that is nearest or has most of the words, if what text search compares of a document is
-    /// given, as SQL.
+    /// The entities of one depth take turns, each with the document that is nearest or has most of the words, if what
+    /// text search compares of a document is given, as SQL.
     Turns(Option<&'s str>),
 }
 
 /// Documents of which the words are compared.
 const COMPARED: i64 = 1000;
 
-/// The statement for the documents about entities ($2 text[], in the order of preference, with $3 int[] depths and $5 int[] places): the number of the
-/// entity, id, body, tokens, distance and what is shown of each document, once, with the first of its entities. $1 is an embedding, $4 what the filter compares with, $6 the most rows,
-/// $7 text[] words, each as a query of text search, $8 float8[] their weights, $9 text any of them. `by_distance`: whether documents of one depth come in the order of their distances. Errors: 55000, 42804.
+/// The statement for the documents about entities ($2 text[], in the order of preference, with $3 int[] depths and $5
+/// int[] places): the number of the entity, id, body, tokens, distance and what is shown of each document, once, with
+/// the first of its entities. $1 is an embedding, $4 what the filter compares with, $6 the most rows, $7 text[] words,
+/// each as a query of text search, $8 float8[] their weights, $9 text any of them. `by_distance`: whether documents of
+/// one depth come in the order of their distances. Errors: 55000, 42804.
 pub fn about(
     of: &Documents,
     how: Belongs,
@@ -332,7 +335,8 @@ pub enum Belongs {
     Mapped,
 }
 
-/// The ways in which documents belong to entities, the better ones first: what a document is about, then what it mentions besides.
+/// The ways in which documents belong to entities, the better ones first: what a document is about, then what it
+/// mentions besides.
 pub fn ways(of: &Documents) -> &'static [Belongs] {
     if of.entity.is_some() && of.mapping.is_some() { &[Belongs::Own, Belongs::Mapped] } else { &[Belongs::Own] }
 }
@@ -409,8 +413,9 @@ fn mentions(mapping: &Mapping) -> String {
     mapping.mentions.as_ref().map_or("NULL::pg_catalog.int4".into(), |mentions| mentions.of_row("m"))
 }
 
-/// The statement for the documents about entities ($1 text[]), at most $2, for which the filter holds, which compares with $4: the number of the entity, id,
-/// body and tokens, in the order of their column, else of their ids. Errors: 55000 (they belong to no entities, but by their texts).
+/// The statement for the documents about entities ($1 text[]), at most $2, for which the filter holds, which compares
+/// with $4: the number of the entity, id, body and tokens, in the order of their column, else of their ids. Errors:
+/// 55000 (they belong to no entities, but by their texts).
 pub fn in_order(of: &Documents, filter: Option<&str>) -> Fallible<String> {
     let Documents { id, body, name, .. } = of;
     let join = match (&of.entity, &of.mapping) {
@@ -447,8 +452,9 @@ impl Source<'_> {
         }
     }
 
-    /// The statement for the scores of entities $1, which are distinct, against $2: name, place and score of each of their embeddings; of documents for which
-    /// `filter` holds, which compares with $3. An embedding without direction, whose cosine distance is NaN, has the score NULL.
+    /// The statement for the scores of entities $1, which are distinct, against $2: name, place and score of each of
+    /// their embeddings; of documents for which `filter` holds, which compares with $3. An embedding without direction,
+    /// whose cosine distance is NaN, has the score NULL.
     pub fn scores(&self, filter: Option<&str>) -> String {
         let (embedding, distance) = self.embedding();
         let join = match self {
@@ -466,8 +472,9 @@ impl Source<'_> {
         )
     }
 
-    /// The statement for the entities whose embeddings are the $6 nearest: name and distance of each, in every row how many embeddings were found and the
-    /// distance of the last; one row without a name where there are none. `by_index`: whether an index may be used, which may end early.
+    /// The statement for the entities whose embeddings are the $6 nearest: name and distance of each, in every row how
+    /// many embeddings were found and the distance of the last; one row without a name where there are none.
+    /// `by_index`: whether an index may be used, which may end early.
     pub fn nearest_entities(&self, within: bool, filter: Option<&str>, by_index: bool) -> Fallible<String> {
         let (embedding, distance) = self.embedding();
         let away = by_distance(embedding, distance);
@@ -511,8 +518,9 @@ impl Source<'_> {
     }
 }
 
-/// The statement for what entities $1 say, which are called $2: entity, text, tokens, and whether it is only what it is called. The summary of each
-/// (`summaries`: a table, its columns of entities and of summaries), else the documents about it in the order of their ids, else its name.
+/// The statement for what entities $1 say, which are called $2: entity, text, tokens, and whether it is only what it is
+/// called. The summary of each (`summaries`: a table, its columns of entities and of summaries), else the documents
+/// about it in the order of their ids, else its name.
 pub fn texts(documents: Option<&Documents>, summaries: Option<(&str, &DocumentColumn, &DocumentColumn)>) -> String {
     let about = match documents.filter(|of| of.has_entities()) {
         Some(of) => {
@@ -570,7 +578,8 @@ fn tokens(counted: &str, text: &str) -> String {
     )
 }
 
-/// The tokens that a document's column says, as SQL. NULL, or a negative value, is not a count. A count beyond the range of integer becomes its maximum.
+/// The tokens that a document's column says, as SQL. NULL, or a negative value, is not a count. A count beyond the
+/// range of integer becomes its maximum.
 fn counted(of: &Documents) -> String {
     let integers = [pg_sys::INT2OID, pg_sys::INT4OID, pg_sys::INT8OID];
     match of.tokens.as_ref().filter(|tokens| integers.contains(&tokens.type_oid)) {
@@ -582,8 +591,8 @@ fn counted(of: &Documents) -> String {
     }
 }
 
-/// Whether a document, whose id is given as SQL, is that of a row of its mapping (m). The types' own comparison, or that of texts where a cast of one of
-/// the types could be an ordinary role's.
+/// Whether a document, whose id is given as SQL, is that of a row of its mapping (m). The types' own comparison, or
+/// that of texts where a cast of one of the types could be an ordinary role's.
 fn same(of: &Documents, mapping: &Mapping, id: &str) -> String {
     let document = mapping.document.of_row("m");
     match trust::is_builtin(of.id.type_oid) && trust::is_builtin(mapping.document.type_oid) {
@@ -601,7 +610,8 @@ pub fn count_within(mapping: &Mapping) -> String {
     )
 }
 
-/// Whether an entity is within $2 in the trees $5 of the hierarchy $3, as SQL. Keeps the type of the column, for a plain index on it.
+/// Whether an entity is within $2 in the trees $5 of the hierarchy $3, as SQL. Keeps the type of the column, for a
+/// plain index on it.
 fn is_within(entity: &DocumentColumn, alias: &str) -> String {
     let value = entity.of_row(alias);
     let value = match entity.base {
@@ -613,7 +623,8 @@ fn is_within(entity: &DocumentColumn, alias: &str) -> String {
     format!("cftrag_internal.cft_under({value}, $2, $3, $5)")
 }
 
-/// Whether an entity is n.name, as SQL: in a form that can use a plain index on the column. Names that are no values of its type match nothing.
+/// Whether an entity is n.name, as SQL: in a form that can use a plain index on the column. Names that are no values of
+/// its type match nothing.
 fn is_named(entity: &DocumentColumn, alias: &str) -> String {
     let value = entity.of_row(alias);
     let matches = |pattern: &str| format!("n.name OPERATOR(pg_catalog.~) '{pattern}'");

@@ -1,6 +1,8 @@
-//! The methods that search a forest by embeddings, and go from what they find to what is around it: cft_tree_search, cft_coarse_fine, cft_expand.
+//! The methods that search a forest by embeddings, and go from what they find to what is around it: cft_tree_search,
+//! cft_coarse_fine, cft_expand.
 //!
-//! What is found here, by an index or by a walk, is joined with texts by statements in sql/, which run with search_path pinned.
+//! What is found here, by an index or by a walk, is joined with texts by statements in sql/, which run with search_path
+//! pinned.
 
 use crate::call::fmgr::{array_of_values, text_array, text_array_of, text_datum};
 use crate::call::tuple::float;
@@ -110,8 +112,8 @@ impl Forest {
         found.run(EXPAND, Planning::Custom, &values);
     }
 
-    /// The `coarse_k` nearest entities that have children; of the leaves within `down` levels below them the `fine_k` nearest; how these hang together; each
-    /// within its share of the budget.
+    /// The `coarse_k` nearest entities that have children; of the leaves within `down` levels below them the `fine_k`
+    /// nearest; how these hang together; each within its share of the budget.
     pub fn coarse_fine(
         &self,
         wanted: &Wanted,

@@ -1,16 +1,18 @@
-//! The search of documents by words: what text search compares of them, and a question as queries, its rare words before its frequent ones.
+//! The search of documents by words: what text search compares of them, and a question as queries, its rare words
+//! before its frequent ones.
 //!
-//! How many documents have a word is what PostgreSQL's own statistics say (pg_stats, most_common_elems of a column of type tsvector; of an index's
-//! expression its owner sees them): ANALYZE keeps them. Words that are not among the most common ones are counted, in one pass; all of them where there are no
-//! statistics that the caller may read. Documents are looked up by the rare words and ranked by the weights of all, ln(1 / frequency): the inverse document
-//! frequency (Sparck Jones: A statistical interpretation of term specificity and its application in retrieval, 1972).
+//! How many documents have a word is what PostgreSQL's own statistics say (pg_stats, most_common_elems of a column of
+//! type tsvector; of an index's expression its owner sees them): ANALYZE keeps them. Words that are not among the most
+//! common ones are counted, in one pass; all of them where there are no statistics that the caller may read. Documents
+//! are looked up by the rare words and ranked by the weights of all, ln(1 / frequency): the inverse document frequency
+//! (Sparck Jones: A statistical interpretation of term specificity and its application in retrieval, 1972).
 
 use crate::call::fmgr::{array_of_values, name_datum, text_array, text_datum};
 use crate::catalog::documents::{DocumentColumn, Documents};
 use crate::catalog::name::display_identifier;
 use crate::error;
 use crate::error::Fallible;
-use crate::pg::compat::plain;
+use crate::pg::backend;
 use crate::pg::invalidation;
 use crate::pg::invalidation::Cached;
 use crate::retrieve::documents::{WITH_SHOWN, Wanted};
@@ -26,7 +28,8 @@ pub struct Compared {
     pub value: String,
     config: Option<pg_sys::Oid>,
     frequencies: HashMap<Vec<u8>, f64>,
-    /// What is assumed of a word that is not among these, if it is not counted: half of the least share; 1 if nothing is known.
+    /// What is assumed of a word that is not among these, if it is not counted: half of the least share; 1 if nothing
+    /// is known.
     others: f64,
 }
 
@@ -48,7 +51,8 @@ struct Word {
     /// The share of the documents that have it.
     frequency: f64,
     weight: f64,
-    /// Whether the question has it, and the mentions that do: as they are written, or by what their entities are called.
+    /// Whether the question has it, and the mentions that do: as they are written, or by what their entities are
+    /// called.
     is_asked: bool,
     of: Vec<usize>,
 }
@@ -56,14 +60,16 @@ struct Word {
 /// A mention of an entity.
 #[derive(Clone, Copy, Default)]
 struct Weight {
-    /// That of its words together, and of those that are written; no document may have one of these, and then they are rarer than any.
+    /// That of its words together, and of those that are written; no document may have one of these, and then they are
+    /// rarer than any.
     weight: f64,
     written: f64,
     /// That of the words that are written and not in its entity's name.
     others: f64,
 }
 
-/// The words of a question and of its mentions that documents have, the rarest first: how they are weighed and looked up.
+/// The words of a question and of its mentions that documents have, the rarest first: how they are weighed and looked
+/// up.
 pub struct Weighed {
     compared: Rc<Compared>,
     words: Vec<Word>,
@@ -83,8 +89,8 @@ pub const WITH_WEIGHTS: [pg_sys::Oid; 7] = {
     [id, entity, body, tokens, distance, shown, pg_sys::FLOAT8OID]
 };
 
-/// Documents are looked up by a question's rarest words, as long as these are in at most so many documents; and by pairs of the words that follow, as long as
-/// these are.
+/// Documents are looked up by a question's rarest words, as long as these are in at most so many documents; and by
+/// pairs of the words that follow, as long as these are.
 const LOOKED_UP: f64 = 200.0;
 /// Words of which pairs are looked up.
 const PAIRED: usize = 8;
@@ -94,7 +100,8 @@ const MOST: usize = 64;
 /// Documents of which it says something how many have a word.
 const MANY: f64 = 100.0;
 
-/// How much more the words of a document must weigh than those of any mention to be first: a word that a twentieth of the documents have.
+/// How much more the words of a document must weigh than those of any mention to be first: a word that a twentieth of
+/// the documents have.
 pub const BESIDE: f64 = 2.995_732_273_553_991;
 
 type Key = (pg_sys::Oid, String, pg_sys::Oid, bool);
@@ -104,8 +111,8 @@ thread_local! {
 }
 
 impl Wanted {
-    /// Weighs the words of a question, a text value, and of its mentions: of each how it is written and what its entity is called. `k`: documents that are
-    /// wanted. Errors: 55000 (no column to search by words), 42804.
+    /// Weighs the words of a question, a text value, and of its mentions: of each how it is written and what its entity
+    /// is called. `k`: documents that are wanted. Errors: 55000 (no column to search by words), 42804.
     pub fn weigh(&self, of: &Documents, k: i32, question: pg_sys::Datum, mentions: &[[&[u8]; 2]]) -> Fallible<Weighed> {
         let compared = compared(of)?;
         let mut words = compared.words(question, mentions.as_flattened())?;
@@ -174,7 +181,8 @@ impl Weighed {
         self.documents >= MANY && rarest > 0.0 && !asked().filter(|word| word.weight == rarest).any(is_of)
     }
 
-    /// Whether a mention says little beside others: documents have its words everywhere, and those of another one hardly.
+    /// Whether a mention says little beside others: documents have its words everywhere, and those of another one
+    /// hardly.
     pub fn is_common(&self, mention: usize) -> bool {
         let most = self.mentions.iter().map(|one| one.written).fold(0.0, f64::max);
         self.documents >= MANY && self.mentions[mention].written < BESIDE && most >= BESIDE
@@ -185,7 +193,8 @@ impl Weighed {
         self.mentions[mention].written == 0.0 && self.words.iter().any(|word| word.is_asked)
     }
 
-    /// Whether some documents, and few, have the words of a mention that its entity's name does not have: who wrote them meant them.
+    /// Whether some documents, and few, have the words of a mention that its entity's name does not have: who wrote
+    /// them meant them.
     pub fn is_spelled(&self, mention: usize) -> bool {
         (BESIDE..f64::INFINITY).contains(&self.mentions[mention].others)
     }
@@ -195,8 +204,8 @@ impl Weighed {
         self.words.retain(|word| word.is_asked || word.of.iter().any(|n| !mentions.contains(&(n / 2))));
     }
 
-    /// Gives each word its weight. What looks like a number or a code, is in no mention, and in no more documents than are wanted, weighs more than any
-    /// mention.
+    /// Gives each word its weight. What looks like a number or a code, is in no mention, and in no more documents than
+    /// are wanted, weighs more than any mention.
     fn weigh(&mut self) {
         for word in &mut self.words {
             word.weight = -word.frequency.ln();
@@ -306,7 +315,8 @@ impl Compared {
         Ok(words)
     }
 
-    /// Counts the documents that have the words which the statistics do not know, at most [`MOST`] of them, the longest. Returns how many documents there are.
+    /// Counts the documents that have the words which the statistics do not know, at most [`MOST`] of them, the
+    /// longest. Returns how many documents there are.
     fn count(&self, of: &Documents, documents: f64, words: &mut [Word]) -> Fallible<f64> {
         let is_unknown = |word: &Word| !self.frequencies.contains_key(&word.lexeme);
         let mut unknown: Vec<&mut Word> = words.iter_mut().filter(|word| is_unknown(word)).collect(); // bounded: a tsvector
@@ -350,9 +360,7 @@ pub fn require(of: &Documents) -> Fallible<()> {
 /// What text search compares of these documents.
 pub fn compared(of: &Documents) -> Fallible<Rc<Compared>> {
     let Some(search) = &of.search else { return Err(error::documents_without_words(&of.shown)) };
-    // SAFETY: reads backend variables.
-    #[expect(unsafe_code, reason = "backend variables")]
-    let (role, row_security) = unsafe { (plain::GetUserId(), pg_sys::row_security) };
+    let (role, row_security) = (backend::user(), backend::row_security());
     COMPARED.with(|all| {
         all.get((of.oid, search.name.clone(), role, row_security), || {
             with_safe_path(|| {
@@ -379,7 +387,8 @@ pub fn compared(of: &Documents) -> Fallible<Rc<Compared>> {
     })
 }
 
-/// What text search compares of a document (d), as SQL; its configuration; and the index, if it is an index's expression.
+/// What text search compares of a document (d), as SQL; its configuration; and the index, if it is an index's
+/// expression.
 struct SearchedBy {
     value: String,
     config: Option<pg_sys::Oid>,
@@ -397,8 +406,8 @@ const INDEXED: &str = "SELECT x.parts[1]::regconfig::oid::int8, i.indexrelid::in
      WHERE i.indrelid = $1 AND i.indisvalid AND i.indpred IS NULL AND x.parts[2] IN (quote_ident($2), '(' || quote_ident($2) || ')::text') \
      ORDER BY i.indexrelid LIMIT 1";
 
-/// The share of the documents that have a word, for the most common ones, as ANALYZE has found; of a column of a table, or of an index. By pg_stats: who may
-/// not read the column, or does not see all rows, gets none.
+/// The share of the documents that have a word, for the most common ones, as ANALYZE has found; of a column of a table,
+/// or of an index. By pg_stats: who may not read the column, or does not see all rows, gets none.
 const FREQUENCIES: &str = "SELECT e.lexeme, e.frequency::float8 \
      FROM (SELECT s.most_common_elems::text::text[] AS lexemes, s.most_common_elem_freqs AS frequencies \
              FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace JOIN pg_stats AS s ON s.schemaname = n.nspname AND s.tablename = c.relname \
@@ -406,7 +415,8 @@ const FREQUENCIES: &str = "SELECT e.lexeme, e.frequency::float8 \
           unnest(z.lexemes, z.frequencies[1:cardinality(z.lexemes)]) AS e(lexeme, frequency)";
 
 impl SearchedBy {
-    /// Either a column of type tsvector, or one of texts with an index. Nothing of an index's expression becomes SQL but its configuration. 42804.
+    /// Either a column of type tsvector, or one of texts with an index. Nothing of an index's expression becomes SQL
+    /// but its configuration. 42804.
     fn of(of: &Documents, search: &DocumentColumn) -> Fallible<Self> {
         let is_text = [pg_sys::TEXTOID, pg_sys::VARCHAROID].contains(&search.type_oid);
         let sql = match search.type_oid {
@@ -440,7 +450,8 @@ impl SearchedBy {
     }
 }
 
-/// Whether a word looks like a code or a number that something is called by: it has a digit, and is no small number, as prices and amounts are.
+/// Whether a word looks like a code or a number that something is called by: it has a digit, and is no small number, as
+/// prices and amounts are.
 fn is_code(word: &[u8]) -> bool {
     /// Digits of a number that may be one.
     const DIGITS: usize = 4;

@@ -1,10 +1,12 @@
-//! A scan's position in a kept answer. Moves like a tuplestore's read pointer, so that SCROLL cursors work as over any function.
+//! A scan's position in a kept answer. Moves like a tuplestore's read pointer, so that SCROLL cursors work as over any
+//! function.
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cursor {
     /// Rows before the next one forward.
     at: usize,
-    /// Whether it has moved past the last row. If so, the next step backward returns the last row; if not, the one before the row last returned.
+    /// Whether it has moved past the last row. If so, the next step backward returns the last row; if not, the one
+    /// before the row last returned.
     ended: bool,
 }
 

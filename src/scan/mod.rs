@@ -1,5 +1,6 @@
-//! A scan of our own for `SELECT ... FROM cft_context(...)` and `cft_entities(...)`. PostgreSQL's function scan copies each row into a
-//! tuplestore and out again; this one returns rows whose values stay in the memory of the walk or the recogniser.
+//! A scan of our own for `SELECT ... FROM cft_context(...)` and `cft_entities(...)`. PostgreSQL's function scan copies
+//! each row into a tuplestore and out again; this one returns rows whose values stay in the memory of the walk or the
+//! recogniser.
 //!
 //!   function.rs  the functions that it scans
 //!   plan.rs      where it replaces a function scan, and its plan
@@ -7,8 +8,9 @@
 //!   arguments.rs, tuple_slot.rs, cursor.rs    the call's arguments, its rows, the position in the answer
 //!   explain.rs   EXPLAIN's output
 //!
-//! Users notice no difference except time and a line of EXPLAIN. If the image cannot serve, the node keeps the reference query's rows as the
-//! function scan does. PostgreSQL runs calls that are not a whole FROM item (WITH ORDINALITY, ROWS FROM with several functions, the select list).
+//! Users notice no difference except time and a line of EXPLAIN. If the image cannot serve, the node keeps the
+//! reference query's rows as the function scan does. PostgreSQL runs calls that are not a whole FROM item (WITH
+//! ORDINALITY, ROWS FROM with several functions, the select list).
 
 #![expect(unsafe_code, reason = "tables of callbacks are shared between threads as far as Rust knows")]
 

@@ -1,7 +1,8 @@
-//! The executor's node: gets the answer when the first row is fetched, and keeps it until a parameter of the call changes.
+//! The executor's node: gets the answer when the first row is fetched, and keeps it until a parameter of the call
+//! changes.
 //!
-//! The rows' values are in the memory of the walk or the recogniser, which then belongs to the node alone and outlives the current row. A caller
-//! that keeps a row beyond the next fetch copies it, as the executor requires.
+//! The rows' values are in the memory of the walk or the recogniser, which then belongs to the node alone and outlives
+//! the current row. A caller that keeps a row beyond the next fetch copies it, as the executor requires.
 
 #![expect(unsafe_code, reason = "the executor's interface")]
 
@@ -94,7 +95,8 @@ pub unsafe extern "C-unwind" fn create(plan: *mut pg_sys::CustomScan) -> *mut pg
 
 #[pg_guard]
 unsafe extern "C-unwind" fn begin(state: *mut pg_sys::CustomScanState, estate: *mut pg_sys::EState, _flags: i32) {
-    // SAFETY: the executor's arguments; the plan is one of plan.rs. Allocated in the query's memory, which outlives the node's use.
+    // SAFETY: the executor's arguments; the plan is one of plan.rs. Allocated in the query's memory, which outlives the
+    // node's use.
     unsafe {
         let plan = (*state).ss.ps.plan.cast::<pg_sys::CustomScan>();
         let call = call_of(plan);
@@ -187,7 +189,8 @@ unsafe extern "C-unwind" fn run(state: *mut pg_sys::CustomScanState) -> *mut pg_
     }
 }
 
-/// EvalPlanQual never puts back rows of ours (plan.rs `is_marked`), so its recheck of a row joined to them scans as usual.
+/// EvalPlanQual never puts back rows of ours (plan.rs `is_marked`), so its recheck of a row joined to them scans as
+/// usual.
 unsafe extern "C-unwind" fn recheck(state: *mut pg_sys::ScanState, _slot: *mut pg_sys::TupleTableSlot) -> bool {
     // SAFETY: as in `run`.
     unsafe { u32::from((*next(state)).tts_flags) & pg_sys::TTS_FLAG_EMPTY == 0 }
@@ -291,7 +294,7 @@ impl Scan {
                     self.context(state, entity, reach, edges.map(oid))
                 }
                 (Function::Entities, [Some(text), edges, trees, within, Some(overlapping), matching, narrow]) => {
-                    let matching = asked::matching(matching).unwrap_or_report();
+                    let matching = asked::matching(matching.map(|name| text_bytes(name))).unwrap_or_report();
                     let narrow = narrow.is_some_and(|narrow| narrow.value() != 0);
                     let question = Question { text, trees, within, overlapping, once: false, matching, narrow };
                     self.entities(state, question, edges.map(oid))

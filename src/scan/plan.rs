@@ -1,7 +1,7 @@
 //! Decides which function scans our node replaces, and makes its plan.
 //!
-//! The plan keeps the call as an expression: PostgreSQL then replaces its parameters, and invalidates the plan when the function changes.
-//! The node's rows have only the columns that the query uses.
+//! The plan keeps the call as an expression: PostgreSQL then replaces its parameters, and invalidates the plan when the
+//! function changes. The node's rows have only the columns that the query uses.
 
 #![expect(unsafe_code, reason = "the planner's interface")]
 
@@ -129,7 +129,8 @@ unsafe fn ours(call: *mut pg_sys::FuncExpr) -> Option<Function> {
     }
 }
 
-/// The function, if it is as our extension created it. PostgreSQL runs functions altered to have SET, SECURITY DEFINER or STRICT.
+/// The function, if it is as our extension created it. PostgreSQL runs functions altered to have SET, SECURITY DEFINER
+/// or STRICT.
 fn as_made(function: pg_sys::Oid) -> Option<Function> {
     // SAFETY: a function that a statement calls.
     let ask = || Ok::<_, Infallible>(unsafe { recognise(function) });
@@ -165,8 +166,8 @@ unsafe fn recognise(function: pg_sys::Oid) -> Option<Function> {
     }
 }
 
-/// Whether this item has a row mark (FOR UPDATE, UPDATE ... FROM): its rows are kept for EvalPlanQual, in case a row joined to them was updated
-/// concurrently. PostgreSQL can put them back only into a function scan.
+/// Whether this item has a row mark (FOR UPDATE, UPDATE ... FROM): its rows are kept for EvalPlanQual, in case a row
+/// joined to them was updated concurrently. PostgreSQL can put them back only into a function scan.
 ///
 /// # Safety
 /// The planner's arguments.

@@ -1,4 +1,5 @@
-//! Answers a call of cft_context or a function like it: checks the arguments, asks the table, adds the labels of a table of labels.
+//! Answers a call of cft_context or a function like it: checks the arguments, asks the table, adds the labels of a
+//! table of labels.
 
 use crate::call::array;
 use crate::call::fmgr::{Call, Rows};
@@ -38,8 +39,8 @@ pub fn open(call: &Call, names: &[&[u8]]) -> Fallible<Option<(AttachedTable, Rea
     Ok(Some((of, reach)))
 }
 
-/// Looks at a name that a call gives for an entity, as a constant or a parameter. 22023 if it reads as an array; a NOTICE if it is a label, where entities
-/// are integers.
+/// Looks at a name that a call gives for an entity, as a constant or a parameter. 22023 if it reads as an array; a
+/// NOTICE if it is a label, where entities are integers.
 pub fn check_given(of: &AttachedTable, name: &[u8]) -> Fallible<()> {
     if reads_as_array(name) {
         return refuse_array(of, name, Some("entities"));
@@ -56,7 +57,8 @@ pub fn reads_as_array(name: &[u8]) -> bool {
     name.starts_with(b"{") && name.ends_with(b"}")
 }
 
-/// 22023 if the table has no entity of that name. `many`: the argument that takes an array, in the other form of the function.
+/// 22023 if the table has no entity of that name. `many`: the argument that takes an array, in the other form of the
+/// function.
 pub fn refuse_array(of: &AttachedTable, name: &[u8], many: Option<&str>) -> Fallible<()> {
     let mut is_known = false;
     let mut take = |rows: &[Relative<'_>]| {
@@ -78,8 +80,8 @@ pub fn check_levels(reach: Reach) -> Fallible<()> {
     Ok(())
 }
 
-/// Answers from an opened table; the levels are in range. Callers may ask several times: the caller's snapshot holds for all answers, from images
-/// or not. Errors: 53400, 53200 (memory), 54000 (a text that is too long).
+/// Answers from an opened table; the levels are in range. Callers may ask several times: the caller's snapshot holds
+/// for all answers, from images or not. Errors: 53400, 53200 (memory), 54000 (a text that is too long).
 pub fn answer_of(of: &AttachedTable, names: &[&[u8]], reach: Reach, sink: &mut Sink) -> Fallible<()> {
     let labels = if sink.takes_labels() { of.open_label_table()? } else { None };
     let Some(labels) = labels else { return walk::answer(of, names, reach, sink) };

@@ -32,7 +32,8 @@ impl Reach {
         Self { up, down, trees: None, counts: true }
     }
 
-    /// The arguments up, down and trees of a call (entity or entities, up, down, edges, trees); None if it gives NULL for a level.
+    /// The arguments up, down and trees of a call (entity or entities, up, down, edges, trees); None if it gives NULL
+    /// for a level.
     pub fn of(call: &Call) -> Option<Self> {
         Some(Self { trees: call.arg(4), ..Self::levels(call.int(1)?, call.int(2)?) })
     }
@@ -43,7 +44,8 @@ impl Reach {
 pub struct Question {
     /// A text.
     pub text: pg_sys::Datum,
-    /// A text[] value: only entities with a row in one of these trees count; a NULL in it is for rows without a tree. None: all.
+    /// A text[] value: only entities with a row in one of these trees count; a NULL in it is for rows without a tree.
+    /// None: all.
     pub trees: Option<pg_sys::Datum>,
     /// A text[] value: only these entities and those below them, in these trees, count. None: all.
     pub within: Option<pg_sys::Datum>,
@@ -68,10 +70,9 @@ impl Question {
     }
 }
 
-/// The argument match, a text value; NULL: the setting. 22023 if it is something else.
-pub fn matching(value: Option<pg_sys::Datum>) -> Fallible<Match> {
-    // SAFETY: SQL declares the argument text.
-    let Some(name) = value.map(|value| unsafe { text_bytes(value) }) else { return Ok(guc::MATCH.get()) };
+/// The argument match; NULL: the setting. 22023 if it is something else.
+pub fn matching(name: Option<&[u8]>) -> Fallible<Match> {
+    let Some(name) = name else { return Ok(guc::MATCH.get()) };
     Match::of(name).ok_or_else(|| error::bad_match(name))
 }
 

@@ -1,16 +1,17 @@
-//! May the image answer this call? The conditions of design.md section 2, each with its reason; all must hold, on every call.
+//! May the image answer this call? The conditions of design.md section 2, each with its reason; all must hold, on every
+//! call.
 //!
-//! Otherwise the reference query answers, with the same rows. Cheap conditions come first. AccessShareLock on the table is held
-//! from before the first check until the transaction ends.
+//! Otherwise the reference query answers, with the same rows. Cheap conditions come first. AccessShareLock on the table
+//! is held from before the first check until the transaction ends.
 
-#![expect(unsafe_code, reason = "reads backend state")]
+#![expect(unsafe_code, reason = "the active snapshot")]
 
 use crate::capture::transaction;
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::columns::Columns;
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::registration::{Functions, Registration};
-use crate::catalog::{registration, registration_cache};
+use crate::catalog::{privileges, registration, registration_cache};
 use crate::error::Damage;
 use crate::guc;
 use crate::image::control::Control;
@@ -20,12 +21,13 @@ use crate::image::{chunks, control};
 use crate::pg::compat::plain;
 use crate::pg::invalidation::Cached;
 use crate::pg::snapshot::SnapshotView;
-use crate::pg::{compat, invalidation, snapshot};
+use crate::pg::{backend, compat, invalidation, lock_owner, snapshot};
 use cftrag_core::Image;
 use pgrx::{check_for_interrupts, pg_sys};
 use std::sync::atomic::Ordering::SeqCst;
 
-/// The right to read one image under one snapshot, given when every condition holds. Each slice of a walk checks the generation again.
+/// The right to read one image under one snapshot, given when every condition holds. Each slice of a walk checks the
+/// generation again.
 pub struct Ticket {
     pub control: &'static Control,
     pub index: usize,
@@ -85,8 +87,7 @@ pub unsafe fn seen(snapshot: pg_sys::Snapshot) -> Result<SnapshotView, Reason> {
 /// The key that an image of the table would have now.
 pub fn key(table: &EdgesTable, registration: &Registration, columns: &Columns) -> Key {
     Key {
-        // SAFETY: an open relation.
-        locator: unsafe { compat::locator(table.rel()) },
+        locator: table.locator(),
         database_xmin: registration_cache::database_xmin(),
         row: registration.row,
         truncate: registration.truncate,
@@ -100,46 +101,22 @@ pub fn matches(header: &Header, image: Image<'_>, key: &Key, seen: &SnapshotView
     new_enough(header, image, seen)
 }
 
-/// Whether an unfinished statement of this session may be writing to the table, so that the page may show rows that our trigger has
-/// not seen.
-///
-/// A row is on the page before its AFTER trigger's event is queued; what PostgreSQL evaluates in between (index expressions, constraints, WHEN clauses, ...)
-/// sees a row that our trigger knows nothing of. A statement that writes has an xid and holds RowExclusiveLock until the (sub)transaction ends. Until
-/// the statement ends it has the table open, as PostgreSQL asks before it alters a table (CheckTableNotInUse); or, if it ran on behalf of a foreign
-/// key, its trigger events wait for the end of the statement around it. Who only reads has the table open as well: such an answer is slower, not
-/// wrong. The queue of events can be long, so we search it last.
-///
-/// # Safety
-/// An open table.
-unsafe fn being_written(table: &EdgesTable) -> bool {
-    // SAFETY: the caller's promise; reads backend state and the lock table.
-    unsafe {
-        plain::GetTopTransactionIdIfAny() != pg_sys::InvalidTransactionId
-            && pg_sys::CheckRelationLockedByMe(table.rel(), pg_sys::RowExclusiveLock as pg_sys::LOCKMODE, true)
-            && ((*table.rel()).rd_refcnt > 1 || pg_sys::AfterTriggerPendingOnRel(table.oid()))
-    }
-}
-
 /// Conditions that do not depend on the table's content.
 fn backend(table: &EdgesTable) -> Result<&'static Control, Reason> {
     if !guc::ENABLE.get() {
         return Err(Reason::Disabled);
     }
-    // SAFETY: backend variables.
-    unsafe {
-        if plain::RecoveryInProgress() {
-            return Err(Reason::Recovery);
-        }
-        // READ ONLY DEFERRABLE is no exception: the flags say what holds now, not when the snapshot was taken.
-        if pg_sys::XactIsoLevel as u32 == pg_sys::XACT_SERIALIZABLE {
-            return Err(Reason::Serializable);
-        }
-        let written = plain::GetTopTransactionIdIfAny() != pg_sys::InvalidTransactionId;
-        if written
-            && (pg_sys::ParallelWorkerNumber >= 0 || (plain::IsInParallelMode() && transaction::pending(table.oid())))
-        {
-            return Err(Reason::Parallel);
-        }
+    if plain::RecoveryInProgress() {
+        return Err(Reason::Recovery);
+    }
+    // READ ONLY DEFERRABLE is no exception: the flags say what holds now, not when the snapshot was taken.
+    if backend::isolation() == pg_sys::XACT_SERIALIZABLE {
+        return Err(Reason::Serializable);
+    }
+    let written = plain::GetTopTransactionIdIfAny() != pg_sys::InvalidTransactionId;
+    let pending = || plain::IsInParallelMode() && transaction::pending(table.oid());
+    if written && (backend::is_parallel_worker() || pending()) {
+        return Err(Reason::Parallel);
     }
     if table.unsuitable().is_some() {
         return Err(Reason::NotPlainTable);
@@ -148,45 +125,30 @@ fn backend(table: &EdgesTable) -> Result<&'static Control, Reason> {
 }
 
 /// Whether the caller may read the columns, in all rows.
-///
-/// # Safety
-/// None beyond an open table; reads catalogs.
-pub unsafe fn readable(table: &EdgesTable, columns: &Columns) -> Result<(), Reason> {
-    // SAFETY: lookups by OID.
-    unsafe {
-        let (oid, role) = (table.oid(), plain::GetUserId());
-        let select = pg_sys::ACL_SELECT as pg_sys::AclMode;
-        let ok = pg_sys::AclResult::ACLCHECK_OK;
-        let wanted = columns.all();
-        let each = || {
-            wanted
-                .iter()
-                .filter(|c| c.number != 0)
-                .all(|c| pg_sys::pg_attribute_aclcheck(oid, c.number as pg_sys::AttrNumber, role, select) == ok)
-        };
-        let ask = || {
-            if !compat::schema_usage(table.schema(), role)
-                || !(pg_sys::pg_class_aclcheck(oid, role, select) == ok || each())
-            {
-                return Err(Some(Reason::Privilege));
-            }
-            // RLS_NONE: the table has no policies. Otherwise settings also decide whether they apply, so we do not cache that.
-            match pg_sys::check_enable_rls(oid, pg_sys::InvalidOid, true) {
-                rls if rls == pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32 => Err(Some(Reason::RowSecurity)),
-                rls if rls == pg_sys::CheckEnableRlsResult::RLS_NONE as i32 => Ok(()),
-                _ => Err(None),
-            }
-        };
-        match READABLE.with(|last| last.get((oid, role, *columns), ask)) {
-            Ok(()) | Err(None) => Ok(()),
-            Err(Some(reason)) => Err(reason),
+pub fn readable(table: &EdgesTable, columns: &Columns) -> Result<(), Reason> {
+    let (oid, role) = (table.oid(), backend::user());
+    let ask = || {
+        let numbers = columns.all().into_iter().map(|column| column.number).filter(|number| *number != 0).map(Some);
+        if !compat::schema_usage(table.schema(), role) || !privileges::may_select(oid, numbers) {
+            return Err(Some(Reason::Privilege));
         }
+        // RLS_NONE: the table has no policies. Otherwise settings also decide whether they apply, so we do not cache
+        // that.
+        match privileges::policies(oid) {
+            rls if rls == pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32 => Err(Some(Reason::RowSecurity)),
+            rls if rls == pg_sys::CheckEnableRlsResult::RLS_NONE as i32 => Ok(()),
+            _ => Err(None),
+        }
+    };
+    match READABLE.with(|last| last.get((oid, role, *columns), ask)) {
+        Ok(()) | Err(None) => Ok(()),
+        Err(Some(reason)) => Err(reason),
     }
 }
 
 thread_local! {
-    /// The last table whose columns a role may read. PostgreSQL's own check depends on the same catalogs, and learns of their changes through the
-    /// same invalidations.
+    /// The last table whose columns a role may read. PostgreSQL's own check depends on the same catalogs, and learns of
+    /// their changes through the same invalidations.
     static READABLE: Cached<(pg_sys::Oid, pg_sys::Oid, Columns), ()> = const { Cached::new(1, invalidation::catalogs) };
 }
 
@@ -223,7 +185,8 @@ pub fn same(header: &Header, key: &Key) -> Result<(), Reason> {
     Ok(())
 }
 
-/// The snapshot must be at least as new as the build's, or see all that was changed in the table before it: rows deleted before the build are not in the image.
+/// The snapshot must be at least as new as the build's, or see all that was changed in the table before it: rows
+/// deleted before the build are not in the image.
 fn new_enough(header: &Header, image: Image<'_>, seen: &SnapshotView) -> Result<(), Reason> {
     if seen.xmin() >= header.snapshot_xmax || seen.xmin() > header.last_change {
         return Ok(());
@@ -245,10 +208,10 @@ pub struct ImageRequest {
     seen: SnapshotView,
 }
 
-/// Checks every condition that does not depend on the image, by cost; rights come first, so that a caller without them gets that error.
+/// Checks every condition that does not depend on the image, by cost; rights come first, so that a caller without them
+/// gets that error.
 pub fn before(of: &AttachedTable) -> Result<ImageRequest, Reason> {
-    // SAFETY: an open relation.
-    unsafe { readable(&of.table, &of.columns)? };
+    readable(&of.table, &of.columns)?;
     for_all_readers(of)
 }
 
@@ -256,24 +219,23 @@ pub fn before(of: &AttachedTable) -> Result<ImageRequest, Reason> {
 fn for_all_readers(of: &AttachedTable) -> Result<ImageRequest, Reason> {
     let AttachedTable { table, registration, columns, .. } = of;
     let control = backend(table)?;
-    // SAFETY: an open relation; a snapshot is active in every SQL function.
-    let seen = unsafe {
-        if compat::rewritten_here(table.rel()) {
-            return Err(Reason::CreatedHere);
-        }
-        if being_written(table) {
-            return Err(Reason::PendingTrigger);
-        }
-        seen(snapshot::active())?
-    };
+    if table.is_rewritten_here() {
+        return Err(Reason::CreatedHere);
+    }
+    if table.is_being_written() {
+        return Err(Reason::PendingTrigger);
+    }
+    // SAFETY: a snapshot is active in every SQL function.
+    let seen = unsafe { seen(snapshot::active())? };
     if !registration.sound {
         return Err(Reason::Triggers);
     }
     Ok(ImageRequest { control, table: table.oid(), key: key(table, registration, columns), seen })
 }
 
-/// Why the image would not answer a call of this session now that may read all of the table: the conditions of a call, except rights. None if a session
-/// that changes the table's definition has it locked. Waits for no lock, keeps none, and gets no image built.
+/// Why the image would not answer a call of this session now that may read all of the table: the conditions of a call,
+/// except rights. None if a session that changes the table's definition has it locked. Waits for no lock, keeps none,
+/// and gets no image built.
 pub fn would_serve(table: pg_sys::Oid, functions: Functions) -> Option<Result<(), Reason>> {
     let open = EdgesTable::try_open(table)?;
     let looked = AttachedTable::of_table(open, functions).map_err(|_| match registration::now(table, functions) {
@@ -285,8 +247,8 @@ pub fn would_serve(table: pg_sys::Oid, functions: Functions) -> Option<Result<()
         let control = question.control();
         question.of_image(&mut |_, _| ()).map(|_| ()).map_err(|(reason, _)| for_memory(control, table, reason))
     });
-    // SAFETY: taken by try_open(); the relation is closed.
-    unsafe { pg_sys::UnlockRelationOid(table, pg_sys::AccessShareLock as pg_sys::LOCKMODE) };
+    // The lock that try_open() took; the relation is closed.
+    lock_owner::let_go(table);
     Some(answer)
 }
 

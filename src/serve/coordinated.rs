@@ -1,7 +1,8 @@
-//! The names that a text joins, with what they have in common said once, as a text that says each of them whole: "breast and ovarian cancer" is read as
-//! "ovarian cancer" and "breast cancer".
+//! The names that a text joins, with what they have in common said once, as a text that says each of them whole:
+//! "breast and ovarian cancer" is read as "ovarian cancer" and "breast cancer".
 //!
-//! If the last two items and what they have in common are names, or more of the last ones, the window of all these means each of them.
+//! If the last two items and what they have in common are names, or more of the last ones, the window of all these
+//! means each of them.
 
 use crate::call::work_memory::Room;
 use crate::error;
@@ -71,7 +72,8 @@ impl Coordinated {
         Ok(all)
     }
 
-    /// Of mentions in [`Coordinated::text`], in the order of their windows, makes those in the text that it comes from, in the same order. 53400, 53200 (memory).
+    /// Of mentions in [`Coordinated::text`], in the order of their windows, makes those in the text that it comes from,
+    /// in the same order. 53400, 53200 (memory).
     pub fn back(&self, found: &[Each], work: &mut Interruptible<'_>) -> Fallible<Vec<Each>> {
         let mut all = Vec::new();
         for list in self.names.chunk_by(|a, b| a.list == b.list) {

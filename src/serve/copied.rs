@@ -1,17 +1,18 @@
-//! A copy of an image in a temporary file, for work that takes long and needs all of it as it was at one moment: cft_verify.
+//! A copy of an image in a temporary file, for work that takes long and needs all of it as it was at one moment:
+//! cft_verify.
 //!
-//! Segments are copied one by one; between a few of them the lock is released, so no commit waits. A segment is written to the file if it is not
-//! what is there (by its hash, with a random key). Once all segments were looked at in a row without a writer between them, the file is the image. So a
-//! writer costs one more look, which takes as long as reading the image.
-
-#![expect(unsafe_code, reason = "maps an image")]
+//! Segments are copied one by one; between a few of them the lock is released, so no commit waits. A segment is written
+//! to the file if it is not what is there (by its hash, with a random key). Once all segments were looked at in a row
+//! without a writer between them, the file is the image. So a writer costs one more look, which takes as long as
+//! reading the image.
 
 use crate::error;
 use crate::error::Fallible;
+use crate::image::copied::Copied;
 use crate::image::reason::Reason;
-use crate::pg::temp_file::{Map, TempFile};
+use crate::pg::temp_file::TempFile;
 use crate::serve::conditions::Ticket;
-use cftrag_core::{Memory, SEGMENT_BYTES, chunk_bytes, chunk_start};
+use cftrag_core::SEGMENT_BYTES;
 use std::hash::BuildHasher;
 
 /// Segments copied before the lock is released: 1 MB, a tenth of a millisecond.
@@ -19,13 +20,6 @@ const AT_ONCE: usize = 16;
 
 /// Looks at all of the image, after which writers leave no time for a copy.
 const LOOKS: usize = 200;
-
-/// The copy. Only its own pages are the process's memory: hints that reading it stores.
-pub struct Copied {
-    pub memory: Memory,
-    _map: Map,
-    _file: TempFile,
-}
 
 /// The result of a step under the lock.
 struct Step {
@@ -35,7 +29,8 @@ struct Step {
     segments: usize,
 }
 
-/// Takes a copy of the ticket's image. `Err(None)`: writers left no time for it. NoImage as [`Ticket::read`]. 53400 (temp_file_limit), 53100, 58030.
+/// Takes a copy of the ticket's image. `Err(None)`: writers left no time for it. NoImage as [`Ticket::read`]. 53400
+/// (temp_file_limit), 53100, 58030.
 pub fn copy(ticket: &Ticket) -> Result<Fallible<Option<Copied>>, Reason> {
     let file = TempFile::new();
     let hasher = foldhash::quality::RandomState::default();
@@ -79,25 +74,11 @@ pub fn copy(ticket: &Ticket) -> Result<Fallible<Option<Copied>>, Reason> {
         }
         (at, same, looked) = ((at + count) % step.segments, same + count, looked + count.max(1));
         if same >= step.segments {
-            return Ok(map(file, step.chunks).map(Some));
+            return Ok(Copied::map(file, step.chunks).map(Some));
         }
         if looked > LOOKS * step.segments {
             return Ok(Ok(None));
         }
         ticket.pause();
     }
-}
-
-fn map(file: TempFile, chunks: usize) -> Fallible<Copied> {
-    let last = chunks - 1;
-    let bytes = chunk_start(last) + chunk_bytes(last);
-    let map = file.map(bytes).map_err(|why| error::temporary_file(&why))?;
-    let mut memory = Memory::new();
-    for chunk in 0..chunks {
-        // SAFETY: each chunk lies in the map, which lives longer than the memory, and is no other process's; pages are aligned.
-        if !unsafe { memory.map(map.start.add(chunk_start(chunk))) } {
-            return Err(error::no_memory_to_work(bytes));
-        }
-    }
-    Ok(Copied { memory, _map: map, _file: file })
 }

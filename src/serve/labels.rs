@@ -25,8 +25,8 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// The labels of these names under the caller's snapshot, from the table's column of labels or its table of labels; empty if it has neither.
-    /// Errors: those of cft_context.
+    /// The labels of these names under the caller's snapshot, from the table's column of labels or its table of labels;
+    /// empty if it has neither. Errors: those of cft_context.
     pub fn of(of: &AttachedTable, names: &[&[u8]]) -> Fallible<Self> {
         if names.is_empty() {
             return Ok(Self::default());

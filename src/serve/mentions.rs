@@ -1,4 +1,5 @@
-//! The names found in a text, in the images of the edges table and of its tables of names (search.rs), or by the reference query.
+//! The names found in a text, in the images of the edges table and of its tables of names (search.rs), or by the
+//! reference query.
 //!
 //! A caller sees a name if it sees a row that has it. Workspaces are kept between calls.
 
@@ -33,7 +34,8 @@ pub struct Mentions {
     workspace: Workspace,
     /// The labels of the mentions' entities, in the same order.
     pub labels: Labels,
-    /// The mentions' texts and labels as PostgreSQL values, one after the other; `spelled` and `labelled` have where each begins.
+    /// The mentions' texts and labels as PostgreSQL values, one after the other; `spelled` and `labelled` have where
+    /// each begins.
     values: Vec<u32>,
     spelled: Vec<usize>,
     labelled: Vec<Option<usize>>,
@@ -58,7 +60,8 @@ pub fn give_back(mut found: Box<Mentions>) {
 }
 
 impl Tables {
-    /// Finds the names in the text. Returns false, and counts why, if the images cannot serve. Errors: 53400, 53200 (memory).
+    /// Finds the names in the text. Returns false, and counts why, if the images cannot serve. Errors: 53400, 53200
+    /// (memory).
     pub fn find(&self, question: &Question, found: &mut Mentions) -> Fallible<bool> {
         match search(self, question, &mut found.workspace) {
             Ok(()) => {

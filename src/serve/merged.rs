@@ -1,4 +1,5 @@
-//! Puts the mentions together that several recognisers found, each with the number of its recogniser: by windows, each entity once in a window.
+//! Puts the mentions together that several recognisers found, each with the number of its recogniser: by windows, each
+//! entity once in a window.
 
 use crate::call::work_memory::{Room, list};
 use crate::error;
@@ -33,8 +34,9 @@ pub fn room_for(mentions: &mut Vec<Each>, alone: bool, found: &[Recogniser]) -> 
     mentions.try_reserve_exact(count).map_err(|_| End::Error(error::no_room(NoRoom::Memory(bytes))))
 }
 
-/// Merges the mentions that these recognisers found, of which the first one has the number `first`, in the order of the windows. So many of them, `sources`,
-/// read the text as written; a window in which they find a name is not given to the others.
+/// Merges the mentions that these recognisers found, of which the first one has the number `first`, in the order of the
+/// windows. So many of them, `sources`, read the text as written; a window in which they find a name is not given to
+/// the others.
 pub fn merge(found: &[Recogniser], first: usize, sources: usize, all: &mut Vec<Each>) {
     let mut check_interrupts = check_interrupts;
     let work = &mut Interruptible::new(&mut check_interrupts);
@@ -45,8 +47,8 @@ pub fn merge(found: &[Recogniser], first: usize, sources: usize, all: &mut Vec<E
     keep_best(all, sources, work);
 }
 
-/// Of the mentions, which are in the order of their windows, keeps those of each entity's first window. 53400, 53200 (memory).
-/// `narrowed` says which entities of a listing count.
+/// Of the mentions, which are in the order of their windows, keeps those of each entity's first window. 53400, 53200
+/// (memory). `narrowed` says which entities of a listing count.
 pub fn keep_first(found: &[Recogniser], all: &mut Vec<Each>, narrowed: &Narrowed<'_>) -> Fallible<()> {
     let mut check_interrupts = check_interrupts;
     let work = &mut Interruptible::new(&mut check_interrupts);
@@ -127,7 +129,8 @@ pub fn order(found: &[Recogniser], all: &mut Vec<Each>) {
     });
 }
 
-/// Of the mentions of each window, prefers those of the text as written to those of its plain form; of these, keeps the best spelled ones.
+/// Of the mentions of each window, prefers those of the text as written to those of its plain form; of these, keeps the
+/// best spelled ones.
 fn keep_best(all: &mut Vec<Each>, sources: usize, work: &mut Interruptible<'_>) {
     let how = |(n, mention): &Each| (Reverse(*n / sources), mention.spelling);
     let mut kept = 0;

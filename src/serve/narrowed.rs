@@ -1,9 +1,11 @@
-//! Tells namesakes apart by the text. Of each entity of a window that names several, the text may say what is above it: by naming an ancestor, or by a
-//! word of what an ancestor is called. An entity goes if the text says all that of another one of the window, and more: "accessories for laptops" means
-//! those below Laptops, "boots for boys" those below Boys' clothing, "Paris, France and Paris, Texas" both.
+//! Tells namesakes apart by the text. Of each entity of a window that names several, the text may say what is above it:
+//! by naming an ancestor, or by a word of what an ancestor is called. An entity goes if the text says all that of
+//! another one of the window, and more: "accessories for laptops" means those below Laptops, "boots for boys" those
+//! below Boys' clothing, "Paris, France and Paris, Texas" both.
 //!
-//! What is named first by the very window that names the entity first says nothing about it, nor do words of mentions. The text says it of an entity once,
-//! not in each of its windows, so that a label that is repeated costs no more than once.
+//! What is named first by the very window that names the entity first says nothing about it, nor do words of mentions.
+//! The text says it of an entity once, not in each of its windows, so that a label that is repeated costs no more than
+//! once.
 
 use crate::call::work_memory::{Room, list};
 use crate::catalog::attached_table::AttachedTable;
@@ -76,7 +78,8 @@ struct Named<'n> {
     windows: Vec<(usize, usize)>,
 }
 
-/// Keeps of the mentions, which are in the order of their windows, those that count. `read` reads the normal words of the text. 53400, 53200 (memory).
+/// Keeps of the mentions, which are in the order of their windows, those that count. `read` reads the normal words of
+/// the text. 53400, 53200 (memory).
 pub fn narrow<'n>(
     of: &AttachedTable,
     trees: Option<pg_sys::Datum>,
@@ -262,7 +265,8 @@ impl<'n> Named<'n> {
         Ok(words)
     }
 
-    /// Notes what the text says of each namesake; returns the sets of what it says: numbers of windows and of words, in order.
+    /// Notes what the text says of each namesake; returns the sets of what it says: numbers of windows and of words, in
+    /// order.
     #[expect(clippy::too_many_arguments, reason = "what a search has")]
     fn said(
         &self,

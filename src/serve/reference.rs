@@ -1,11 +1,12 @@
-//! The reference query: the definition of every answer (sql/reference.sql, sql/roots.sql, sql/entities.sql), run when the image cannot serve.
+//! The reference query: the definition of every answer (sql/reference.sql, sql/roots.sql, sql/entities.sql), run when
+//! the image cannot serve.
 //!
 //! It runs under the caller's active snapshot and rights (plans.rs).
 
-#![expect(unsafe_code, reason = "SPI, called directly")]
-
 use crate::call::entity_value::EntityType;
-use crate::call::fmgr::{Rows, text_array, text_array_of, text_bytes, text_datum};
+use crate::call::fmgr::{Rows, text_array, text_array_of, text_datum};
+use crate::call::spi::Table;
+use crate::call::store::Store;
 use crate::call::work_memory;
 use crate::call::work_memory::Room;
 use crate::catalog::attached_table::AttachedTable;
@@ -81,8 +82,8 @@ impl<'a> Source<'a> {
 }
 
 impl Source<'_> {
-    /// SQL for what the rows of one entity call it: the smallest of its labels, of those that are preferred if the table says which and there
-    /// are any; else the smallest of its other names.
+    /// SQL for what the rows of one entity call it: the smallest of its labels, of those that are preferred if the
+    /// table says which and there are any; else the smallest of its other names.
     fn shown(self) -> String {
         let Self { table, names, .. } = self;
         let least = |column: &str, more: &str| {
@@ -105,8 +106,8 @@ impl Source<'_> {
         }
     }
 
-    /// The type in which the recursion compares entities: the columns' own where values are equal if and only if their texts are, and a cast of it to text
-    /// is PostgreSQL's.
+    /// The type in which the recursion compares entities: the columns' own where values are equal if and only if their
+    /// texts are, and a cast of it to text is PostgreSQL's.
     fn key(self) -> EntityType {
         let types = [self.columns.parent, self.columns.child].map(|column| pg_sys::Oid::from(column.type_oid));
         let all =
@@ -120,8 +121,8 @@ impl Source<'_> {
         }
     }
 
-    /// SQL for whether a row's child is that name, in a form that can use a plain index on the column. It compares texts; for integers and uuid,
-    /// also the value that the name stands for.
+    /// SQL for whether a row's child is that name, in a form that can use a plain index on the column. It compares
+    /// texts; for integers and uuid, also the value that the name stands for.
     fn is_child(self, name: &str) -> String {
         let Self { table, names, columns } = self;
         let (child, text) = (name::quote(&names.child), text_of(table, &names.child));
@@ -147,7 +148,8 @@ fn labelled<'a>(of: &'a AttachedTable, labels: Option<&'a AttachedTable>) -> Opt
     if of.columns.has_labels() { Some(Source::of(of)) } else { labels.map(Source::of) }
 }
 
-/// The lines of a template that are part of the statement: those for labels or for no labels, and those for trees if trees are given.
+/// The lines of a template that are part of the statement: those for labels or for no labels, and those for trees if
+/// trees are given.
 fn lines(template: &str, has_labels: bool, in_trees: bool) -> String {
     let template = template.replace(if has_labels { "--label" } else { "--no label" }, "");
     without_comments(&if in_trees { template.replace("--trees", "") } else { template })
@@ -177,7 +179,8 @@ thread_local! {
     static STATEMENTS: Cached<Kept, Statement> = const { Cached::new(MOST, invalidation::catalogs) };
 }
 
-/// The statement of cft_context for one table, with what the sink takes: labels of its own column, an entity's own rows.
+/// The statement of cft_context for one table, with what the sink takes: labels of its own column, an entity's own
+/// rows.
 fn statement(of: Source<'_>, many: bool, trees: Option<pg_sys::Datum>, sink: &Sink) -> Statement {
     let shape = Shape {
         many,
@@ -263,7 +266,8 @@ pub fn answer(of: Source<'_>, names: &[&[u8]], reach: Reach, sink: &mut Sink) ->
     run(&statement, planning, &values, sink)
 }
 
-/// Passes the labels of the entities, a text[] value, to `add` in that order, by the definition (sql/labels.sql). The table has a column of labels.
+/// Passes the labels of the entities, a text[] value, to `add` in that order, by the definition (sql/labels.sql). The
+/// table has a column of labels.
 pub fn labels(
     of: &AttachedTable,
     entities: pg_sys::Datum,
@@ -271,21 +275,13 @@ pub fn labels(
 ) -> Fallible<()> {
     let source = Source::of(of);
     let statement = Statement::over(&fill(&without_comments(LABELS), &source.values(Some(source))), &[&of.table]);
-    let mut done = Ok(());
-    execute(&statement, [pg_sys::TEXTARRAYOID], [entities], None, |rows| {
-        // SAFETY: `numvals` rows of one text.
-        let mut labels = (0..rows.numvals as usize).map(|n| unsafe {
-            let mut null = false;
-            let value = pg_sys::SPI_getbinval(*rows.vals.add(n), rows.tupdesc, 1, &mut null);
-            if null { None } else { Some(text_bytes(value)) }
-        });
-        done = labels.try_for_each(&mut add);
-    });
-    done
+    execute(&statement, &[(pg_sys::TEXTARRAYOID, Some(entities))], |rows| {
+        rows.rows().try_for_each(|row| add(row.text(1)))
+    })
 }
 
-/// The place of each of these among its siblings, by the table's column of positions (sql/positions.sql). Those of equal position share a place.
-/// 42703 or 42804 if the column no longer exists, or its type no longer orders.
+/// The place of each of these among its siblings, by the table's column of positions (sql/positions.sql). Those of
+/// equal position share a place. 42703 or 42804 if the column no longer exists, or its type no longer orders.
 pub fn positions(of: &AttachedTable, position: &str, siblings: &[Sibling<'_>]) -> Fallible<Vec<i64>> {
     check_position(&of.table, position)?;
     let source = Source::of(of);
@@ -298,18 +294,13 @@ pub fn positions(of: &AttachedTable, position: &str, siblings: &[Sibling<'_>]) -
     let names = text_array_of(siblings.iter().map(|of| Some(of.name)));
     let trees = text_array_of(siblings.iter().map(|of| of.tree));
     let parents = text_array_of(siblings.iter().map(|of| of.parent));
-    execute(&statement, [pg_sys::TEXTARRAYOID; 3], [names, trees, parents], None, |rows| {
-        // SAFETY: `numvals` rows of one bigint.
-        places.extend(
-            (0..rows.numvals as usize).map(|n| unsafe {
-                pg_sys::SPI_getbinval(*rows.vals.add(n), rows.tupdesc, 1, &mut false).value() as i64
-            }),
-        );
-    });
+    let values = [names, trees, parents].map(|names| (pg_sys::TEXTARRAYOID, Some(names)));
+    execute(&statement, &values, |rows| places.extend(rows.rows().filter_map(|row| row.long(1))));
     Ok(places)
 }
 
-/// The indexes of the names that have one of `tops` above them in one of the trees (sql/below.sql). All three are text[] values.
+/// The indexes of the names that have one of `tops` above them in one of the trees (sql/below.sql). All three are
+/// text[] values.
 pub fn below(
     of: &AttachedTable,
     names: pg_sys::Datum,
@@ -320,23 +311,18 @@ pub fn below(
     let mut values = source.values(None);
     values.extend([("{is_child}", source.is_child("u.name")), ("{is_next}", source.is_child("a.entity"))]);
     let statement = Statement::over(&fill(&lines(BELOW, false, trees.is_some()), &values), &[&of.table]);
-    let (mut numbers, mut done) = (Vec::new(), Ok(()));
-    execute(&statement, [pg_sys::TEXTARRAYOID; 3], [names, tops, trees.unwrap_or(tops)], None, |rows| {
-        let count = rows.numvals as usize;
-        done = Room::new().take(count * size_of::<usize>());
-        if done.is_ok() {
-            // SAFETY: `numvals` rows of one bigint, which is 1 at least.
-            numbers.extend(
-                (0..count).map(|n| unsafe {
-                    pg_sys::SPI_getbinval(*rows.vals.add(n), rows.tupdesc, 1, &mut false).value() - 1
-                }),
-            );
-        }
-    });
-    done.map(|()| numbers)
+    let values = [names, tops, trees.unwrap_or(tops)].map(|names| (pg_sys::TEXTARRAYOID, Some(names)));
+    execute(&statement, &values, |rows| {
+        Room::new().take(rows.len() * size_of::<usize>())?;
+        let mut numbers = Vec::with_capacity(rows.len());
+        // Each is 1 at least.
+        numbers.extend(rows.rows().filter_map(|row| row.long(1)).map(|number| number as usize - 1));
+        Ok(numbers)
+    })
 }
 
-/// Answers cft_roots by its definition (sql/roots.sql). `labels`: the table of labels, if there is one. 42703, 42804: as for [`positions`].
+/// Answers cft_roots by its definition (sql/roots.sql). `labels`: the table of labels, if there is one. 42703, 42804:
+/// as for [`positions`].
 pub fn roots(
     of: &AttachedTable,
     labels: Option<&AttachedTable>,
@@ -355,8 +341,8 @@ pub fn roots(
     let sql = fill(&lines(&template, from.is_some(), trees.is_some()), &values);
     let statement = Statement::over(&sql, &tables(of, labels));
     match trees {
-        Some(trees) => run_into(&statement, for_trees(of), &[(pg_sys::TEXTARRAYOID, Some(trees))], rows.store()),
-        None => run_into(&statement, Planning::Auto, &[], rows.store()),
+        Some(trees) => run_into(&statement, for_trees(of), &[(pg_sys::TEXTARRAYOID, Some(trees))], rows),
+        None => run_into(&statement, Planning::Auto, &[], rows),
     };
     Ok(())
 }
@@ -401,10 +387,11 @@ pub fn entities(tables: &Tables, question: &Question, rows: Rows) {
     let [trees, within] = [trees, within].map(|names| names.unwrap_or_else(|| text_array(&[])));
     let values: Vec<Value> = types.into_iter().zip([text, overlapping, trees, within].map(Some)).collect();
     let planning = if question.trees.is_some() { for_trees(of) } else { Planning::Auto };
-    run_into(&Statement::over(&sql, &all), planning, &values, rows.store());
+    run_into(&Statement::over(&sql, &all), planning, &values, rows);
 }
 
-/// The definition with the rules for names that a text writes otherwise: the lines that begin with --by and --each once for each of them.
+/// The definition with the rules for names that a text writes otherwise: the lines that begin with --by and --each once
+/// for each of them.
 fn with_rules(template: &str, rules: &[Rule]) -> String {
     let template = if rules.is_empty() { template.to_string() } else { template.replace("--forms", "") };
     let template = template.replace("kept0 /* by the last rule */", &format!("kept{}", rules.len()));
@@ -450,34 +437,26 @@ pub struct Edge<'a> {
 
 /// Whether an existing edge of the table closes a cycle (sql/cycle.sql), under the active snapshot.
 pub fn closes_cycle(of: Source<'_>, edge: Edge<'_>) -> bool {
-    let mut rows = 0;
-    search_cycle(of, CYCLE, edge, |table| rows = table.numvals);
-    rows > 0
+    search_cycle(of, CYCLE, edge, |rows| rows.len()) > 0
 }
 
-/// The entities above the edge's parent and the one below each, nearest first, until its child is met (sql/cycle_path.sql). 53400, 53200 (memory).
+/// The entities above the edge's parent and the one below each, nearest first, until its child is met
+/// (sql/cycle_path.sql). 53400, 53200 (memory).
 pub fn cycle_path(of: Source<'_>, edge: Edge<'_>) -> Fallible<Vec<[Option<Vec<u8>>; 2]>> {
-    let (mut above, mut done, mut room) = (Vec::new(), Ok(()), Room::new());
+    let (mut above, mut room) = (Vec::new(), Room::new());
     search_cycle(of, CYCLE_PATH, edge, |rows| {
-        done = (0..rows.numvals as usize).try_for_each(|n| {
-            let mut name = |column| {
-                let mut null = false;
-                // SAFETY: `numvals` rows of two texts.
-                let value = unsafe { pg_sys::SPI_getbinval(*rows.vals.add(n), rows.tupdesc, column, &mut null) };
-                // SAFETY: a text that is not NULL.
-                let name = (!null).then(|| unsafe { text_bytes(value) });
-                name.map(|name| work_memory::copy(name, &mut room)).transpose()
-            };
+        rows.rows().try_for_each(|row| {
+            let mut name = |column| row.text(column).map(|name| work_memory::copy(name, &mut room)).transpose();
             let row = [name(1)?, name(2)?];
             room.take(2 * size_of_val(&row))?;
             above.push(row); // bounded: `room` has it
             Ok(())
-        });
-    });
-    done.map(|()| above)
+        })
+    })?;
+    Ok(above)
 }
 
-fn search_cycle(of: Source<'_>, template: &str, edge: Edge<'_>, take: impl FnOnce(&pg_sys::SPITupleTable)) {
+fn search_cycle<R>(of: Source<'_>, template: &str, edge: Edge<'_>, take: impl FnOnce(&Table<'_>) -> R) -> R {
     let same_tree = of.names.tree.as_deref().map_or("true".to_string(), |name| {
         let column = text_of(of.table, name);
         format!(
@@ -488,10 +467,9 @@ fn search_cycle(of: Source<'_>, template: &str, edge: Edge<'_>, take: impl FnOnc
     let [is_child, is_next] = ["$2", "a.entity"].map(|name| of.is_child(name));
     filled.extend([("{same_tree}", same_tree), ("{is_child}", is_child), ("{is_next}", is_next)]);
     let sql = fill(&without_comments(template), &filled);
-    let values = [edge.parent, edge.child, edge.tree.unwrap_or_default()].map(text_datum);
-    let mut nulls = [b' ', b' ', if edge.tree.is_none() { b'n' } else { b' ' }];
+    let values = [Some(edge.parent), Some(edge.child), edge.tree].map(|name| (pg_sys::TEXTOID, name.map(text_datum)));
     let statement = Statement::over(&sql, &[of.table]);
-    execute(&statement, [pg_sys::TEXTOID; 3], values, Some(&mut nulls), take);
+    execute(&statement, &values, take)
 }
 
 /// Which column of a table of labels comes first.
@@ -520,13 +498,13 @@ fn tables<'a>(of: &'a AttachedTable, labels: Option<&'a AttachedTable>) -> Vec<&
     std::iter::once(&of.table).chain(labels.map(|labels| &labels.table)).collect()
 }
 
-/// Runs the statement of cft_context. Its rows go to a tuplestore, on disk beyond work_mem, and from there, entity by entity, to the function
-/// that takes the parts.
+/// Runs the statement of cft_context. Its rows go to a tuplestore, on disk beyond work_mem, and from there, entity by
+/// entity, to the function that takes the parts.
 fn run(statement: &Statement, planning: Planning, values: &[Value], sink: &mut Sink) -> Fallible<()> {
     let mut copied;
     let take: Take<'_> = match sink {
         Sink::Rows(rows) => {
-            run_into(statement, planning, values, rows.store());
+            run_into(statement, planning, values, *rows);
             return Ok(());
         }
         Sink::Parts(take) | Sink::Nodes { take, .. } => take,
@@ -536,57 +514,30 @@ fn run(statement: &Statement, planning: Planning, values: &[Value], sink: &mut S
         }
         Sink::Text(_) => unreachable!("a text is made of parts"),
     };
-    // SAFETY: our own tuplestore; after an ERROR the abort frees it.
-    unsafe {
-        let store = pg_sys::tuplestore_begin_heap(false, false, pg_sys::work_mem);
-        run_into(statement, planning, values, store);
-        let done = each_entity(store, take);
-        pg_sys::tuplestore_end(store);
-        done
-    }
+    let mut store = Store::of(&ROW);
+    run_into(statement, planning, values, store.rows());
+    each_entity(&store, take)
 }
 
 /// Passes the rows of the store to `take`: all rows of an entity at once, which must fit into `cftrag.work_memory`.
-///
-/// # Safety
-/// A tuplestore of the reference query's rows.
-unsafe fn each_entity(store: *mut pg_sys::Tuplestorestate, take: Take<'_>) -> Fallible<()> {
-    // SAFETY: the caller's promise; the slot is ours; its rows live until the next fetch, and we copy them.
-    unsafe {
-        let slot = pg_sys::MakeSingleTupleTableSlot(row_type(), &raw const pg_sys::TTSOpsMinimalTuple);
-        let mut kept = RowBuffer::default();
-        while pg_sys::tuplestore_gettupleslot(store, true, false, slot) {
-            pgrx::check_for_interrupts!();
-            pg_sys::slot_getsomeattrs_int(slot, COLUMNS as i32);
-            let get = |n: usize| (!*(*slot).tts_isnull.add(n)).then(|| *(*slot).tts_values.add(n));
-            let text = |n: usize| get(n).map(|datum| text_bytes(datum));
-            let entity = text(0).unwrap_or_default();
-            if kept.is_of_other_than(entity) {
-                kept.give(take)?;
-            }
-            let texts = [Some(entity), text(1), text(4), text(5), text(6), text(7)];
-            let depth = get(3).map_or(0, |datum| datum.value() as i32);
-            kept.add(texts, text(2) == Some(b"ancestor"), depth)?;
+fn each_entity(store: &Store, take: Take<'_>) -> Fallible<()> {
+    let mut kept = RowBuffer::default();
+    store.each_kept(|row| {
+        let entity = row.text(0).unwrap_or_default();
+        if kept.is_of_other_than(entity) {
+            kept.give(take)?;
         }
-        pg_sys::ExecDropSingleTupleTableSlot(slot);
-        kept.give(take)
-    }
+        let texts = [Some(entity), row.text(1), row.text(4), row.text(5), row.text(6), row.text(7)];
+        kept.add(texts, row.text(2) == Some(b"ancestor"), row.int(3).unwrap_or(0))
+    })?;
+    kept.give(take)
 }
 
 /// entity, tree, relation, depth, relative, via, label, the entity's label
-const COLUMNS: usize = 8;
-
-fn row_type() -> pg_sys::TupleDesc {
+const ROW: [pg_sys::Oid; 8] = {
     use pg_sys::{INT4OID as INT, TEXTOID as TEXT};
-    // SAFETY: a descriptor of that many columns, each of which is initialised.
-    unsafe {
-        let desc = pg_sys::CreateTemplateTupleDesc(COLUMNS as i32);
-        for (n, of) in (1..).zip([TEXT, TEXT, TEXT, INT, TEXT, TEXT, TEXT, TEXT]) {
-            pg_sys::TupleDescInitEntry(desc, n, std::ptr::null(), of, -1, 0);
-        }
-        desc
-    }
-}
+    [TEXT, TEXT, TEXT, INT, TEXT, TEXT, TEXT, TEXT]
+};
 
 /// Ranges of the texts, whether it is an ancestor, its depth.
 type KeptRow = ([Option<(usize, usize)>; 6], bool, i32);

@@ -1,7 +1,9 @@
-//! Routes a call to an image: conditions.rs does the checks, with and without the image; this file has the two effects that a call may have.
+//! Routes a call to an image: conditions.rs does the checks, with and without the image; this file has the two effects
+//! that a call may have.
 //!
-//! `flush_own` moves this transaction's changes into the image, so that the image can answer the transaction that made them. `heal` gets an image
-//! built if there is none, or if it is stale or incomplete; if it was built at once, the conditions that need the image are checked again.
+//! `flush_own` moves this transaction's changes into the image, so that the image can answer the transaction that made
+//! them. `heal` gets an image built if there is none, or if it is stale or incomplete; if it was built at once, the
+//! conditions that need the image are checked again.
 
 use crate::builds::locked::InPlace;
 use crate::builds::{locked, request};
@@ -18,7 +20,8 @@ use cftrag_core::Image;
 use pgrx::pg_sys;
 use std::time::Duration;
 
-/// Checks every condition. Flushes this transaction's own changes to the table; builds a small table's image if there is none.
+/// Checks every condition. Flushes this transaction's own changes to the table; builds a small table's image if there
+/// is none.
 pub fn route(of: &AttachedTable) -> Result<Ticket, Reason> {
     route_and(of, |_, _| ()).map(|(ticket, ())| ticket)
 }
@@ -58,8 +61,8 @@ fn route_or<R>(
     found.inspect(|(ticket, _)| ticket.touch())
 }
 
-/// Waits for a build of the table, if one is under way or about to begin: no longer than the definition would take. Returns whether
-/// there is another image.
+/// Waits for a build of the table, if one is under way or about to begin: no longer than the definition would take.
+/// Returns whether there is another image.
 fn waits(control: &Control, of: &AttachedTable, reason: Reason) -> bool {
     if !guc::WAIT_FOR_IMAGE.get() || !heals(control, of.oid(), reason) {
         return false;

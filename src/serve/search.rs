@@ -1,6 +1,7 @@
 //! A search for names in a text: as it is written, then by each rule for names that it writes otherwise.
 //!
-//! Each source is searched under its own lock and snapshot; the results are merged by leftmost-longest (merged.rs, tiers.rs).
+//! Each source is searched under its own lock and snapshot; the results are merged by leftmost-longest (merged.rs,
+//! tiers.rs).
 
 use crate::call::tuple::HEADERS;
 use crate::call::work_memory;
@@ -47,8 +48,8 @@ const KEEP_BYTES: usize = 256 << 10;
 /// What a search works in, and what it found.
 #[derive(Default)]
 pub struct Workspace {
-    /// One for the edges' image, then one for each table of names; then the same for the text without possessives and the like, and for each rule by
-    /// which names are looked for that the text writes otherwise.
+    /// One for the edges' image, then one for each table of names; then the same for the text without possessives and
+    /// the like, and for each rule by which names are looked for that the text writes otherwise.
     pub recognisers: Vec<Recogniser>,
     /// Each mention with the index of its recogniser.
     pub mentions: Vec<Each>,
@@ -355,8 +356,8 @@ struct Filter<'a> {
 }
 
 impl Filter<'_> {
-    /// Of these different entities, which the caller sees and which are in the trees and within the entities asked for. `is_sure`: the caller sees
-    /// them all.
+    /// Of these different entities, which the caller sees and which are in the trees and within the entities asked for.
+    /// `is_sure`: the caller sees them all.
     fn counts(&mut self, names: &[&[u8]], is_sure: bool, edges: &mut Ticket) -> Result<Vec<bool>, End> {
         let mut counts = match is_sure && self.only.is_none() {
             true => vec![true; names.len()],
@@ -373,7 +374,8 @@ impl Filter<'_> {
     }
 }
 
-/// What to look for: names of what, whether all windows are wanted, the form of names, and the windows that are taken (see [`Recogniser::avoid`]).
+/// What to look for: names of what, whether all windows are wanted, the form of names, and the windows that are taken
+/// (see [`Recogniser::avoid`]).
 #[derive(Clone, Copy)]
 struct How<'a> {
     seek: Seek,
@@ -382,7 +384,8 @@ struct How<'a> {
     taken: (&'a Rc<Vec<(usize, usize)>>, bool),
 }
 
-/// Finds the names in the text that count, in the image of the edges table or of one of its tables of names. `edges`: the ticket of the edges table; None if this call gets it.
+/// Finds the names in the text that count, in the image of the edges table or of one of its tables of names. `edges`:
+/// the ticket of the edges table; None if this call gets it.
 fn recognise(
     of: &AttachedTable,
     recogniser: &mut Recogniser,

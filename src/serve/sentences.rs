@@ -80,7 +80,8 @@ pub fn write<'n>(
     Ok(())
 }
 
-/// Lists names, separated by commas, or by semicolons if there are several and one contains a comma; before one that begins another list stands `another`.
+/// Lists names, separated by commas, or by semicolons if there are several and one contains a comma; before one that
+/// begins another list stands `another`.
 pub fn list<'n>(
     names: impl Iterator<Item = (&'n [u8], bool)> + Clone,
     another: &[u8],
@@ -101,7 +102,8 @@ pub fn list<'n>(
     Ok(())
 }
 
-/// Divides an answer into sentences, in its order: each for the relatives of one entity, in one tree and direction, with its subject.
+/// Divides an answer into sentences, in its order: each for the relatives of one entity, in one tree and direction,
+/// with its subject.
 pub fn each_sentence<'a>(
     rows: &'a [Relative<'a>],
     mut each: impl FnMut(&'a [Relative<'a>], Subject<'a>) -> Fallible<()>,

@@ -18,7 +18,8 @@ pub fn places(of: &AttachedTable, siblings: &[Sibling<'_>]) -> Fallible<Option<V
 /// Bytes that a sibling takes in a hash table.
 const PER_SIBLING: usize = 2 * size_of::<(Sibling<'_>, i64)>() + 8;
 
-/// Passes rows on with siblings in their order: in each tree and relation by depth, position below the parent, and name.
+/// Passes rows on with siblings in their order: in each tree and relation by depth, position below the parent, and
+/// name.
 pub fn in_order(
     of: &AttachedTable,
     rows: &[Relative<'_>],

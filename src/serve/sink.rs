@@ -1,7 +1,8 @@
 //! Where a walk's answer goes: to the executor as rows, to a text, or to a function that processes it.
 //!
-//! An answer is passed on in parts, each of whole entities, as soon as it exceeds work_mem: so an answer takes only as much memory as
-//! its largest entity, and rows beyond work_mem are on disk. Nothing here allocates in proportion to the user's data without a check.
+//! An answer is passed on in parts, each of whole entities, as soon as it exceeds work_mem: so an answer takes only as
+//! much memory as its largest entity, and rows beyond work_mem are on disk. Nothing here allocates in proportion to the
+//! user's data without a check.
 
 use crate::call::fmgr::{Rows, text_of};
 use crate::call::tuple;
@@ -115,8 +116,8 @@ pub enum Sink<'a> {
     Parts(Take<'a>),
     /// Parts that are read once, and not copied.
     View(&'a mut dyn FnMut(&dyn Relatives) -> Fallible<()>),
-    /// Parts without labels, for methods. `own`: an entity that has a row without a parent, or is its own parent, also gets a row of itself in
-    /// that tree: an ancestor at depth 0.
+    /// Parts without labels, for methods. `own`: an entity that has a row without a parent, or is its own parent, also
+    /// gets a row of itself in that tree: an ancestor at depth 0.
     Nodes {
         take: Take<'a>,
         own: bool,

@@ -1,8 +1,8 @@
-//! What a text says with other words of the same class in place of its own, by the tables of cft_attach_words: "kidney failure" for "renal failure".
+//! What a text says with other words of the same class in place of its own, by the tables of cft_attach_words: "kidney
+//! failure" for "renal failure".
 
-#![expect(unsafe_code, reason = "reads rows of SPI, frees an array")]
-
-use crate::call::fmgr::{text_array_of, text_bytes};
+use crate::call::fmgr;
+use crate::call::fmgr::text_array_of;
 use crate::call::work_memory;
 use crate::call::work_memory::Room;
 use crate::catalog::column_sql::text_of;
@@ -29,7 +29,8 @@ const TOGETHER: usize = 512;
 /// Bytes of a word beside its letters, in the tables of [`replace`].
 const EACH: usize = 160;
 
-/// A query for (word, mate): the words of the tables for which `is_wanted`, a condition on {word}, is true, each with the words of its classes.
+/// A query for (word, mate): the words of the tables for which `is_wanted`, a condition on {word}, is true, each with
+/// the words of its classes.
 pub fn pairs(tables: &[WordTable], is_wanted: &str) -> String {
     let of = |of: &WordTable| {
         let (word, class) = (text_of(&of.table, &of.word), class_of(of));
@@ -60,8 +61,9 @@ fn class_of(of: &WordTable) -> String {
     }
 }
 
-/// Reads into `to`, for each word of the text and each other word of its class, the words around it with that one in its place. `read` is the text that the
-/// normal words are of. 53400, 53200 (memory); the errors of a SELECT of the tables.
+/// Reads into `to`, for each word of the text and each other word of its class, the words around it with that one in
+/// its place. `read` is the text that the normal words are of. 53400, 53200 (memory); the errors of a SELECT of the
+/// tables.
 pub fn replace(
     read: &str,
     text: &NormalText,
@@ -89,24 +91,19 @@ pub fn replace(
         keys.retain(|key| str::from_utf8(key).is_ok());
         let keys = text_array_of(keys.iter().copied().map(Some));
         let mut mates: HashMap<Vec<u8>, BTreeSet<Vec<u8>>> = HashMap::new(); // bounded: `room` has each
-        let mut done = Ok(());
-        execute(&statement, [pg_sys::TEXTARRAYOID], [keys], None, |rows| {
-            done = (0..rows.numvals as usize).try_for_each(|n| {
+        let done = execute(&statement, &[(pg_sys::TEXTARRAYOID, Some(keys))], |rows| {
+            rows.rows().try_for_each(|row| {
                 work.step();
-                // SAFETY: `numvals` rows of two texts, of which neither is NULL.
-                let [word, mate] = [1, 2].map(|column| unsafe {
-                    text_bytes(pg_sys::SPI_getbinval(*rows.vals.add(n), rows.tupdesc, column, &mut false))
-                });
+                let (Some(word), Some(mate)) = (row.text(1), row.text(2)) else { return Ok(()) };
                 // A class has single words.
                 let normal = cftrag_core::normal_words(text.language(), mate).filter(|words| !words.contains(&b' '));
                 let Some(normal) = normal else { return Ok(()) };
                 room.take(word.len() + normal.len() + EACH)?;
                 mates.entry(word.to_vec()).or_default().insert(normal); // bounded: `room` has it
                 Ok(())
-            });
+            })
         });
-        // SAFETY: made above, and no longer used.
-        unsafe { pg_sys::pfree(keys.cast_mut_ptr()) };
+        fmgr::free([keys]);
         done?;
         for (n, (_, normal)) in words().enumerate() {
             let of = [written[n].as_bytes(), normal].map(|key| mates.get(key).into_iter().flatten());

@@ -17,7 +17,8 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Opens the tables. The first arguments and the errors are those of [`AttachedTable::of`]; 42501 also for the other tables.
+    /// Opens the tables. The first arguments and the errors are those of [`AttachedTable::of`]; 42501 also for the
+    /// other tables.
     pub fn open(function: pg_sys::Oid, edges: Option<pg_sys::Oid>, matching: Match) -> Fallible<Self> {
         let edges = AttachedTable::of(function, edges)?;
         let OpenNames { aliases, labels } = edges.open_names()?;
@@ -39,7 +40,8 @@ impl Tables {
         self.edges.columns.has_labels() || self.labels.is_some()
     }
 
-    /// The tables that have names, and what is looked for in each; the first one is the edges table. Seek::Labelled finds nothing in an image without labels.
+    /// The tables that have names, and what is looked for in each; the first one is the edges table. Seek::Labelled
+    /// finds nothing in an image without labels.
     pub fn sources(&self) -> Vec<(&AttachedTable, Seek)> {
         let by_name = self.are_found_by_name().then_some((&self.edges, Seek::Entities));
         let by_label = self.edges.columns.has_labels() || by_name.is_none();

@@ -1,8 +1,8 @@
 //! What a text names though it writes it otherwise: the rules behind `match`, one after the other.
 //!
-//! Each rule gives windows of the text that it takes for names. A window counts if each mention found so far is inside it or apart from it; of those
-//! that count the leftmost are chosen, and of these the longest; what is inside a chosen one goes. So "wool socks" is one name in "woll socks", and no
-//! rule moves a border that an earlier one has found.
+//! Each rule gives windows of the text that it takes for names. A window counts if each mention found so far is inside
+//! it or apart from it; of those that count the leftmost are chosen, and of these the longest; what is inside a chosen
+//! one goes. So "wool socks" is one name in "woll socks", and no rule moves a border that an earlier one has found.
 
 use crate::call::tuple::Constant;
 use crate::call::work_memory::{Room, list};
@@ -95,7 +95,8 @@ pub fn window((_, mention): &Each) -> (usize, Reverse<usize>) {
     (mention.from, Reverse(mention.to))
 }
 
-/// Of mentions in the order of their windows, keeps those of the leftmost windows, of these the longest, and so on behind them.
+/// Of mentions in the order of their windows, keeps those of the leftmost windows, of these the longest, and so on
+/// behind them.
 pub fn keep_leftmost(all: &mut Vec<Each>, work: &mut Interruptible<'_>) {
     let mut last = (0, Reverse(0));
     all.retain(|mention| {
@@ -108,7 +109,8 @@ pub fn keep_leftmost(all: &mut Vec<Each>, work: &mut Interruptible<'_>) {
     });
 }
 
-/// Of what a rule found, `new`, keeps what counts beside the mentions found before, `all`; both are in the order of their windows.
+/// Of what a rule found, `new`, keeps what counts beside the mentions found before, `all`; both are in the order of
+/// their windows.
 fn choose(all: &[Each], new: &mut Vec<Each>, overlapping: bool, work: &mut Interruptible<'_>) {
     // Many mentions may be of one window.
     let (mut next, mut last) = (0, None);
@@ -176,14 +178,16 @@ pub fn reserve(all: &mut Vec<Each>, more: usize, room: &mut Room) -> Fallible<()
     all.try_reserve(more).map_err(|_| error::no_memory_to_work(more * size_of::<Each>()))
 }
 
-/// Adds what a rule found, `new`, to the mentions found before, `all`; both are in the order of their windows. 53400, 53200 (memory).
+/// Adds what a rule found, `new`, to the mentions found before, `all`; both are in the order of their windows. 53400,
+/// 53200 (memory).
 pub fn add(all: &mut Vec<Each>, new: &mut Vec<Each>, overlapping: bool, work: &mut Interruptible<'_>) -> Fallible<()> {
     choose(all, new, overlapping, work);
     join(all, new, overlapping, work)
 }
 
-/// Adds the mentions of abbreviations that the text defines behind a name that was found: "acute kidney failure (AKF)". Such a short form means that
-/// name's entities wherever the text has it, also with an s behind it; with `once` its first place suffices. 53400, 53200 (memory).
+/// Adds the mentions of abbreviations that the text defines behind a name that was found: "acute kidney failure (AKF)".
+/// Such a short form means that name's entities wherever the text has it, also with an s behind it; with `once` its
+/// first place suffices. 53400, 53200 (memory).
 pub fn add_abbreviations(
     text: &str,
     all: &mut Vec<Each>,

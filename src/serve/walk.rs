@@ -1,7 +1,7 @@
 //! The hierarchy around an entity: walks in the image or runs the reference query, and passes the rows on.
 //!
-//! `KEEP_WALKS` workspaces are kept between calls, each within `KEEP_BYTES`. A walk runs in steps of `CELLS`, so that no image
-//! lock is held for long and a cancel takes effect between them.
+//! `KEEP_WALKS` workspaces are kept between calls, each within `KEEP_BYTES`. A walk runs in steps of `CELLS`, so that
+//! no image lock is held for long and a cancel takes effect between them.
 
 use crate::call::tuple::HEADERS;
 use crate::call::{fmgr, work_memory};
@@ -33,8 +33,8 @@ pub const CELLS: usize = 20_000;
 /// One in this many of a backend's image calls settles half of the versions, as far as no snapshot needs them.
 const SETTLE_EVERY: u32 = 16;
 
-/// A call that has visited more slots than this settles a version for each `SLOTS_PER_SETTLED` of them, which takes about as long as the call. So
-/// dead versions near what is asked for are soon gone.
+/// A call that has visited more slots than this settles a version for each `SLOTS_PER_SETTLED` of them, which takes
+/// about as long as the call. So dead versions near what is asked for are soon gone.
 const MANY_SLOTS: u64 = 1024;
 
 const SLOTS_PER_SETTLED: u64 = 4;
@@ -56,8 +56,9 @@ thread_local! {
     static CALLS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Answers from an opened table, with the labels of its own column; the levels are in range. Callers may walk several times: the caller's snapshot
-/// holds for all walks, in the image or not. Errors: 53400, 53200 (memory), 54000 (a text that is too long).
+/// Answers from an opened table, with the labels of its own column; the levels are in range. Callers may walk several
+/// times: the caller's snapshot holds for all walks, in the image or not. Errors: 53400, 53200 (memory), 54000 (a text
+/// that is too long).
 pub fn answer(of: &AttachedTable, names: &[&[u8]], reach: Reach, sink: &mut Sink) -> Fallible<()> {
     let mut walk = workspace()?;
     walk.answer_own_rows(sink.takes_own_rows());
@@ -117,7 +118,8 @@ pub fn give_back(walk: Box<Walk>) {
 pub enum Served {
     /// All of it: rows not passed on yet are in the workspace, unsorted.
     All(Ticket),
-    /// Only this many names, the first ones; their rows were passed on. The reason why it cannot serve the rest has been counted.
+    /// Only this many names, the first ones; their rows were passed on. The reason why it cannot serve the rest has
+    /// been counted.
     Only(usize),
 }
 

@@ -20,7 +20,8 @@ use std::collections::HashSet;
 /// Bytes that an ancestor takes in a set, besides its name and tree.
 const PER_NAME: usize = 80;
 
-/// Of the distinct `names`, those that are entities with a row in one of the trees (see [`Reach::trees`]), in order. 53400, 53200 (memory).
+/// Of the distinct `names`, those that are entities with a row in one of the trees (see [`Reach::trees`]), in order.
+/// 53400, 53200 (memory).
 pub fn there<'n>(of: &AttachedTable, names: &[&'n [u8]], trees: Option<pg_sys::Datum>) -> Fallible<Vec<&'n [u8]>> {
     let (mut at, mut found) = (0, list(names.len(), &mut Room::new())?);
     let reach = Reach { trees, counts: false, ..Reach::levels(1, 1) };
@@ -68,8 +69,8 @@ impl<'a> Within<'a> {
         self.tops.contains(name)
     }
 
-    /// Whether each of the distinct `names` is a top, or below one in one of the trees. The trees do not matter for a top itself.
-    /// 53400, 53200 (memory).
+    /// Whether each of the distinct `names` is a top, or below one in one of the trees. The trees do not matter for a
+    /// top itself. 53400, 53200 (memory).
     pub fn those_of(&self, names: &[&[u8]]) -> Fallible<Vec<bool>> {
         let room = &mut Room::new();
         let (mut those, mut others, mut places) =
@@ -105,7 +106,8 @@ impl<'a> Within<'a> {
 
     /// Passes on the places of the names that are below a top. `false` if the image cannot serve.
     fn by_image(&self, names: &[&[u8]], found: &mut impl FnMut(usize), room: &mut Room) -> Fallible<bool> {
-        // Rows are in the order of the names. Whether a name is found, and whether it has more ancestors than a walk reads.
+        // Rows are in the order of the names. Whether a name is found, and whether it has more ancestors than a walk
+        // reads.
         let (mut at, mut is_found, mut is_deep) = (0, false, false);
         let mut deep = list(names.len(), room)?;
         let is_served = self.ancestors(names, |row| {
@@ -136,7 +138,8 @@ impl<'a> Within<'a> {
         Ok(is_served)
     }
 
-    /// Whether a top is above this entity, at any depth: starts another walk wherever one ends at `MAX_LEVELS`. None if the image cannot serve.
+    /// Whether a top is above this entity, at any depth: starts another walk wherever one ends at `MAX_LEVELS`. None if
+    /// the image cannot serve.
     fn is_above(&self, name: &[u8], room: &mut Room) -> Fallible<Option<bool>> {
         let mut known: HashSet<Above> = HashSet::new(); // bounded: counted
         let mut todo: Vec<Above> = Vec::new();
@@ -171,7 +174,8 @@ impl<'a> Within<'a> {
         Ok(is_served.then_some(is_found))
     }
 
-    /// Passes on the ancestors of these entities, up to `MAX_LEVELS`. `false` if the image cannot serve; then some were not passed on.
+    /// Passes on the ancestors of these entities, up to `MAX_LEVELS`. `false` if the image cannot serve; then some were
+    /// not passed on.
     fn ancestors(&self, names: &[&[u8]], mut each: impl FnMut(&Relative<'_>) -> Fallible<()>) -> Fallible<bool> {
         check_for_interrupts!();
         let reach = Reach { trees: self.trees, counts: false, ..Reach::levels(MAX_LEVELS, 0) };

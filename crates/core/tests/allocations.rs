@@ -95,8 +95,8 @@ fn insert(heap: &mut HeapMemory, tree: Option<&[u8]>, parent: &str, child: &str,
 /// The most labels of an entity: the hub has so many.
 const MANY: u64 = 10_000;
 
-/// A hub with 100 children in each of 20 trees, some with names of 5,000 bytes. Each row is of a transaction of its own,
-/// as are the labels: many of the hub, several of each child.
+/// A hub with 100 children in each of 20 trees, some with names of 5,000 bytes. Each row is of a transaction of its
+/// own, as are the labels: many of the hub, several of each child.
 fn world() -> HeapMemory {
     let mut heap = common::heap(1);
     let mut xids = 1000..;

@@ -8,12 +8,12 @@
 //! ```
 //!
 //! Each form has an entry in the table of forms, under a hash of its own kind; names that share it are listed in blocks
-//! (listed.rs). A *beginning* tells which windows of a text may be such names, so that few are looked up: for the joined
-//! form it is of its first letters and has the lengths of the names that begin so; for the unordered form it is of the
-//! word with the smallest hash and has the numbers of words.
+//! (listed.rs). A *beginning* tells which windows of a text may be such names, so that few are looked up: for the
+//! joined form it is of its first letters and has the lengths of the names that begin so; for the unordered form it is
+//! of the word with the smallest hash and has the numbers of words.
 //!
-//! A name of more than [`MOST_LETTERS`] bytes of letters, or without any letter, has neither form. That bounds the windows
-//! of a text, and spares columns of numbers the memory.
+//! A name of more than [`MOST_LETTERS`] bytes of letters, or without any letter, has neither form. That bounds the
+//! windows of a text, and spares columns of numbers the memory.
 
 use crate::Image;
 use crate::folded::normal::{self, Language};
@@ -259,7 +259,8 @@ impl NormalWords {
         self.ends.len()
     }
 
-    /// Whether its letters may be cut into so many words, if these are not as many as it has: not those of a short name.
+    /// Whether its letters may be cut into so many words, if these are not as many as it has: not those of a short
+    /// name.
     pub(crate) fn may_be_of(&self, words: usize) -> bool {
         words == self.len() || self.letters.len() >= LEAST_CUT
     }
@@ -392,9 +393,9 @@ pub fn write_window(kind: FormKind, language: Language, words: &[&[u8]], to: &mu
     }
 }
 
-/// Whether the words of a name are those of a text but for the one at `place`, which is one of the name's misspelled: by
-/// one error, or by two if both words have nine characters or more. A name of one word, function words aside, needs one
-/// error and six characters, or a name of four if the words are all that the text has.
+/// Whether the words of a name are those of a text but for the one at `place`, which is one of the name's misspelled:
+/// by one error, or by two if both words have nine characters or more. A name of one word, function words aside, needs
+/// one error and six characters, or a name of four if the words are all that the text has.
 #[must_use]
 pub fn is_misspelled<'w>(
     language: Language,
@@ -520,8 +521,8 @@ impl<'m> Image<'m> {
         self.root().set(Field::Language, language.number());
     }
 
-    /// Enters the forms of a new record; `later` is as in [`Filter::add`](crate::filter::table::Filter::add). `false` if
-    /// there is no room: then none is entered.
+    /// Enters the forms of a new record; `later` is as in [`Filter::add`](crate::filter::table::Filter::add). `false`
+    /// if there is no room: then none is entered.
     #[must_use]
     pub(crate) fn enter_forms(self, record: Record<'m>, forms: &Forms, later: usize) -> bool {
         for (n, (form, begin)) in forms.all().enumerate() {

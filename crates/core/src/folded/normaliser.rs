@@ -44,7 +44,8 @@ impl Traits {
 /// Characters of the shortest word that may be misspelled.
 pub(crate) const LEAST_MISSPELLED: usize = 4;
 
-/// Whether a normal word is one that may be misspelled: long enough, without digits, and no common word of the language.
+/// Whether a normal word is one that may be misspelled: long enough, without digits, and no common word of the
+/// language.
 #[must_use]
 pub fn may_be_misspelled(language: Language, normal: &[u8]) -> bool {
     is_word(normal)

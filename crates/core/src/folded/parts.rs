@@ -2,8 +2,9 @@
 //! "Mercury (planet)" has the part "Mercury".
 //!
 //! Between the last two parts stands "&", "/" or a conjunction, between others one of these or a comma. Without "&" and
-//! "/" each part is one word: "Hats and Scarves", but "Breast and ovarian cancer" is no list. A part with fewer words than
-//! the last one may only qualify that, and does not count: of "Cooking & Baking Ingredients" only "Baking Ingredients".
+//! "/" each part is one word: "Hats and Scarves", but "Breast and ovarian cancer" is no list. A part with fewer words
+//! than the last one may only qualify that, and does not count: of "Cooking & Baking Ingredients" only "Baking
+//! Ingredients".
 
 use crate::folded::normal::Language::{
     self, Dutch, English, French, German, Italian, Portuguese, Simple, Spanish, Swedish,

@@ -224,8 +224,8 @@ fn prefixes(text: &[u8], at: usize) -> Option<Rewriting> {
     (count > 0).then_some(Rewriting { from: at, to })
 }
 
-/// Whether the stop at that place ends one word and another one begins behind it: "cancer.Anything", "US.Osaka", "서울.부산",
-/// but not "Node.js", "U.S.A." or "3.5".
+/// Whether the stop at that place ends one word and another one begins behind it: "cancer.Anything", "US.Osaka",
+/// "서울.부산", but not "Node.js", "U.S.A." or "3.5".
 fn is_between_sentences(text: &[u8], at: usize) -> bool {
     let (Some(last), Some(first)) = (before(text, at), after(text, at + 1)) else { return false };
     let has_no_case = |c: char| c.is_alphabetic() && !c.is_lowercase() && !c.is_uppercase();

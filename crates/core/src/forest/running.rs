@@ -1,11 +1,12 @@
-//! The xids that were running when the image was built, so that a later snapshot is known to see no less than the build.
+//! The xids that were running when the image was built, so that a later snapshot is known to see no less than the
+//! build.
 //!
 //! ```text
 //!   root --> next u32 | - u32 | 7 xids, u64 each --> next ... --> next 0
 //! ```
 //!
-//! Most images have none, and no line for them. The list never changes; lines are taken one by one, because a small image
-//! has no room for a run of them.
+//! Most images have none, and no line for them. The list never changes; lines are taken one by one, because a small
+//! image has no room for a run of them.
 
 use crate::Image;
 use crate::memory::alloc::{self, Plan};

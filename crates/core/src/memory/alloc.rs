@@ -24,7 +24,8 @@ use crate::memory::root::{Counter, Field, MAX_LINES, Root};
 /// Marks free pieces, so that verify() notices a list that leads into live memory.
 pub(crate) const FREE_MARK: u32 = 0xF4EE_F4EE;
 
-/// The chunk of the bump, and the lines from the bump to its end, perhaps 0; none if the bump is at the end of all chunks.
+/// The chunk of the bump, and the lines from the bump to its end, perhaps 0; none if the bump is at the end of all
+/// chunks.
 fn room(bump: u32, chunks: usize) -> Option<(usize, u32)> {
     if bump >= LINE_LIMIT {
         return None;

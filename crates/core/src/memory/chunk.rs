@@ -1,9 +1,9 @@
 //! Where each line is in the chunks: pure arithmetic.
 //!
-//! An address is a *line* number: 64 bytes, the cache line. A chunk is half as large as all before it: 16 KiB four times,
-//! then each power of two twice, up to 2 MiB. Then chunks have 4 MiB each, up to 256 MiB in all, and 8 MiB each after
-//! that. So the chunk of a line is found with a few instructions, growing moves nothing, and at most a third of a small
-//! image, or a thirtieth of a large one, is unused at its end.
+//! An address is a *line* number: 64 bytes, the cache line. A chunk is half as large as all before it: 16 KiB four
+//! times, then each power of two twice, up to 2 MiB. Then chunks have 4 MiB each, up to 256 MiB in all, and 8 MiB each
+//! after that. So the chunk of a line is found with a few instructions, growing moves nothing, and at most a third of a
+//! small image, or a thirtieth of a large one, is unused at its end.
 //!
 //! ```text
 //!   chunk   0       1       ... 4       5       6       7       8        ... 18        ... 80         ...

@@ -36,8 +36,8 @@ pub(crate) use spans::Span;
 
 /// Where this process has mapped the chunks of an image.
 ///
-/// Each chunk is divided into *segments* of 64 KiB: a line finds its address with one shift and one load, whichever chunk
-/// it is in. A smaller chunk is one segment, too.
+/// Each chunk is divided into *segments* of 64 KiB: a line finds its address with one shift and one load, whichever
+/// chunk it is in. A smaller chunk is one segment, too.
 #[derive(Debug, Default)]
 pub struct Memory {
     segments: Vec<Segment>,

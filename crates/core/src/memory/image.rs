@@ -67,8 +67,8 @@ impl<'m> Image<'m> {
         line.u64(at)
     }
 
-    /// Writer: remembers where chunk `n` is, for those that are to map it. Called before it is published, when all chunks
-    /// before it are mapped.
+    /// Writer: remembers where chunk `n` is, for those that are to map it. Called before it is published, when all
+    /// chunks before it are mapped.
     ///
     /// # Panics
     /// If `n` is not below [`Image::addressed`].

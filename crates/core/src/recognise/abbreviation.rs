@@ -22,7 +22,8 @@ use crate::recognise::border::ends_sentence;
 /// The most characters and words of a short form: the paper's bounds.
 const MOST_SHORT: usize = 10;
 const MOST_SHORT_WORDS: usize = 2;
-/// A long form has up to so many words more than the short form has letters, and up to twice as many: the paper's bound.
+/// A long form has up to so many words more than the short form has letters, and up to twice as many: the paper's
+/// bound.
 const MORE_WORDS: usize = 5;
 /// Bytes on each side of a bracket that are read: long forms of 15 words in any script.
 const MOST_LONG: usize = 500;
@@ -402,7 +403,8 @@ mod tests {
         }
     }
 
-    /// Checks for interrupts while a text of so many bytes is read: one each 65,536 characters or pieces without brackets.
+    /// Checks for interrupts while a text of so many bytes is read: one each 65,536 characters or pieces without
+    /// brackets.
     fn checks(part: &str, bytes: usize) -> usize {
         let text = part.repeat(bytes / part.len());
         let mut checks = 0;

@@ -16,8 +16,8 @@ use crate::memory::id::RecordId;
 use crate::recognise::text::Held;
 use crate::vocabulary::near::NearWord;
 
-/// Words prepared together, in stages: each stage sends for what the next one reads, for all words, so that no word waits
-/// for memory alone. A text of 200 words fits into one block.
+/// Words prepared together, in stages: each stage sends for what the next one reads, for all words, so that no word
+/// waits for memory alone. A text of 200 words fits into one block.
 pub(crate) const BLOCK: usize = 240;
 
 /// A window: some adjacent words that may be a name.
@@ -172,7 +172,8 @@ impl Block {
         true
     }
 
-    /// [`Block::prepare`] for another form than the folded name: finds the heads of `words` words held, from `first` on.
+    /// [`Block::prepare`] for another form than the folded name: finds the heads of `words` words held, from `first`
+    /// on.
     pub(crate) fn prepare_form(
         &mut self,
         image: Image<'_>,
@@ -239,8 +240,8 @@ impl Block {
         }
     }
 
-    /// [`Block::prepare_form`] for windows from `first` on that have the misspelled word `at` and end before `end`, with each
-    /// of the near words in its place. `false` if there is no room for all.
+    /// [`Block::prepare_form`] for windows from `first` on that have the misspelled word `at` and end before `end`,
+    /// with each of the near words in its place. `false` if there is no room for all.
     pub(crate) fn prepare_misspelled(
         &mut self,
         image: Image<'_>,

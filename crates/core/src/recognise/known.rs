@@ -36,8 +36,8 @@ pub struct KnownWords {
     /// Likewise: names may have it, whether they are seen or not.
     in_names: Vec<u64>,
     current: usize,
-    /// Words of the text that few names have: their numbers, and how many names have them. In the order of their letters
-    /// once all words were looked up.
+    /// Words of the text that few names have: their numbers, and how many names have them. In the order of their
+    /// letters once all words were looked up.
     doubtful: Vec<(u32, u32)>,
     /// Whether all words were looked up, and the next version to read.
     looked_up: bool,

@@ -236,8 +236,8 @@ impl Recogniser {
         }
     }
 
-    /// Sets windows that are taken, in bytes, in the order of their beginnings, the longest first: no window counts that
-    /// is one of them, nor, if they are `apart`, one that crosses one or is inside it.
+    /// Sets windows that are taken, in bytes, in the order of their beginnings, the longest first: no window counts
+    /// that is one of them, nor, if they are `apart`, one that crosses one or is inside it.
     pub fn avoid(&mut self, taken: &Rc<Vec<(usize, usize)>>, apart: bool) {
         (self.taken, self.apart) = (Rc::clone(taken), apart);
     }

@@ -153,8 +153,8 @@ impl NormalText {
         self.words.clear();
     }
 
-    /// Appends up to [`BESIDE`] words before and behind a word of a text, with `other`, a normal word, in its place; and a
-    /// word that no name has, so that no name goes on in what is appended next. Takes at most `limit` bytes.
+    /// Appends up to [`BESIDE`] words before and behind a word of a text, with `other`, a normal word, in its place;
+    /// and a word that no name has, so that no name goes on in what is appended next. Takes at most `limit` bytes.
     ///
     /// # Errors
     /// If it would take more, or more than is available.

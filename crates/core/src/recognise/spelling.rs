@@ -123,8 +123,8 @@ pub fn spelling(
 }
 
 /// Whether words that are no spelling of a name may be taken for it all the same: not for a name that needs its
-/// punctuation, nor where a sentence ends between them, nor with `case` for a common word, nor for short capitals unless
-/// the words are capitals, but for an s.
+/// punctuation, nor where a sentence ends between them, nor with `case` for a common word, nor for short capitals
+/// unless the words are capitals, but for an s.
 #[must_use]
 pub fn is_spelled_otherwise(
     kind: FormKind,

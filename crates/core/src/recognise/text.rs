@@ -179,7 +179,8 @@ struct Offset {
 /// The words held of a text: folded, or in their normal forms.
 #[derive(Debug)]
 pub(crate) struct Held {
-    /// The form that windows are looked up by. But for folded names, the words are normal ones without gaps between them.
+    /// The form that windows are looked up by. But for folded names, the words are normal ones without gaps between
+    /// them.
     kind: FormKind,
     /// The places of the words; the first `len` are held.
     words: Box<[Folded; HELD]>,
@@ -422,8 +423,8 @@ impl Held {
         self.content[i]
     }
 
-    /// The form of `count` words: its length, and bytes that begin with it and mostly continue. It is built in `room` if
-    /// the words held do not contain it.
+    /// The form of `count` words: its length, and bytes that begin with it and mostly continue. It is built in `room`
+    /// if the words held do not contain it.
     pub(crate) fn form<'a>(
         &'a self,
         first: usize,

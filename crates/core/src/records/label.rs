@@ -3,9 +3,9 @@
 //! A label is an edge of a separate tree, [`LABELS`], from the label (parent) to the entity (child). So it appears and
 //! disappears with its row, under the same snapshots, and needs no other memory, log or check than an edge does. Labels
 //! that are not preferred, and names that only texts use, are edges of other such trees, [`MORE_LABELS`] and
-//! [`OTHER_NAMES`]: an entity is called by one of them if it has none of the former. The names of these trees are NUL bytes, and the name of a label ends with
-//! one: no value of a column contains it, so no name in a user's table is taken for a label. Walks and roots leave these
-//! trees out.
+//! [`OTHER_NAMES`]: an entity is called by one of them if it has none of the former. The names of these trees are NUL
+//! bytes, and the name of a label ends with one: no value of a column contains it, so no name in a user's table is
+//! taken for a label. Walks and roots leave these trees out.
 
 use crate::Image;
 use crate::memory::hash::Kind;

@@ -42,8 +42,8 @@ pub(crate) enum Owner {
     Free,
 }
 
-/// The facts found about a line: its owner, and which of its slots are used, up and down. Of a line of two words: which halves have
-/// one, and whether the other is in the list of free ones.
+/// The facts found about a line: its owner, and which of its slots are used, up and down. Of a line of two words: which
+/// halves have one, and whether the other is in the list of free ones.
 #[derive(Clone, Copy)]
 pub(crate) struct Known {
     pub(crate) owner: Owner,

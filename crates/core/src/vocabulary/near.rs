@@ -69,8 +69,8 @@ pub struct Near {
     probes: [Hash; MOST_PROBES],
     len: usize,
     current: usize,
-    /// The parts of which the chain is being read, each with the next word of it, and whose turn it is: while one word is
-    /// read, memory is asked for the others.
+    /// The parts of which the chain is being read, each with the next word of it, and whose turn it is: while one word
+    /// is read, memory is asked for the others.
     chains: Vec<(usize, WordId)>,
     turn: usize,
     found: Vec<NearWord>,

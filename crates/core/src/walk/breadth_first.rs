@@ -95,8 +95,8 @@ pub struct Walk {
     own: bool,
     /// The trees to which the walk is limited, if it is.
     trees: Option<Trees>,
-    /// The trees of labels, whose edges lead to no relatives; whether labels are wanted; and the label of each row named
-    /// so far, [`UNNAMED`] if it has none.
+    /// The trees of labels, whose edges lead to no relatives; whether labels are wanted; and the label of each row
+    /// named so far, [`UNNAMED`] if it has none.
     labels: LabelTrees,
     wants_labels: bool,
     row_labels: Vec<Name>,

@@ -199,7 +199,8 @@ impl Subject<'_> {
 
 /// Writes a sentence that lists these relatives, at least one, in this order, on a separate line.
 ///
-/// If a name contains a comma, semicolons separate the names. `several`: whether there are several relatives, listed or not.
+/// If a name contains a comma, semicolons separate the names. `several`: whether there are several relatives, listed or
+/// not.
 pub fn write_sentence<'a>(
     out: &mut Text,
     subject: Subject<'_>,

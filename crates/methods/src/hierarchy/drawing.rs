@@ -1,6 +1,7 @@
 //! Writes a picture (picture.rs) as text, Mermaid, DOT or JSON.
 //!
-//! A label that several entities of the picture have stands with the id behind it, except in JSON, which has the ids anyway.
+//! A label that several entities of the picture have stands with the id behind it, except in JSON, which has the ids
+//! anyway.
 
 use super::escape::{Escape, of_dot, of_dot_key, of_json, of_mermaid, of_mermaid_key, of_text};
 use super::picture::{Line, Node, Picture, What};

@@ -166,7 +166,8 @@ fn name() -> impl Strategy<Value = String> {
 }
 
 prop_compose! {
-    /// The surroundings of the first node, with edges in all directions; the others each have an edge to one before them.
+    /// The surroundings of the first node, with edges in all directions; the others each have an edge to one before
+    /// them.
     fn forests()(
         names in prop::collection::btree_set(name(), 1..12),
     )(

@@ -1,16 +1,17 @@
 //! Names in the formats of drawing.rs.
 //!
-//! Names are bytes in the encoding of a PostgreSQL server. In all of these, bytes of ASCII are never part of another character, so escaping
-//! them alone is right. Only where names are UTF-8, characters beyond ASCII that break lines, turn text around or are invisible are shown by
-//! their number, too.
+//! Names are bytes in the encoding of a PostgreSQL server. In all of these, bytes of ASCII are never part of another
+//! character, so escaping them alone is right. Only where names are UTF-8, characters beyond ASCII that break lines,
+//! turn text around or are invisible are shown by their number, too.
 
-/// What stands for the first characters of the rest of a name, and how many bytes they are; None: the first byte is as it is. Takes the rest,
-/// what is before it, and whether names are UTF-8.
+/// What stands for the first characters of the rest of a name, and how many bytes they are; None: the first byte is as
+/// it is. Takes the rest, what is before it, and whether names are UTF-8.
 pub(super) type Escape = fn(&[u8], &[u8], bool) -> Escaped;
 
 type Escaped = Option<(usize, String)>;
 
-/// The character that a name begins with, if it would break a line, turn the text around it or be invisible: its bytes and its number.
+/// The character that a name begins with, if it would break a line, turn the text around it or be invisible: its bytes
+/// and its number.
 fn unseen(name: &[u8], is_utf8: bool) -> Option<(usize, u32)> {
     match *name {
         [byte @ (0..0x20 | 0x7f), ..] => Some((1, u32::from(byte))),
@@ -57,7 +58,8 @@ pub(super) fn of_dot_key(name: &[u8], before: &[u8], is_utf8: bool) -> Escaped {
     if name[0] == b'&' { None } else { of_dot(name, before, is_utf8) }
 }
 
-/// Mermaid reads labels as Markdown, even in quotes, and has `#65;` for any character. Those that mean nothing anywhere are as they are.
+/// Mermaid reads labels as Markdown, even in quotes, and has `#65;` for any character. Those that mean nothing anywhere
+/// are as they are.
 pub(super) fn of_mermaid(name: &[u8], before: &[u8], is_utf8: bool) -> Escaped {
     match name[0] {
         b'\n' => return Some((1, "<br/>".to_owned())),

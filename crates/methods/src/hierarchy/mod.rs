@@ -31,7 +31,8 @@
 //!
 //! Self-edges are ignored. Parallel edges count as one, with their weights added.
 //!
-//! Apart from this, picture.rs, drawing.rs and escape.rs draw the surroundings of an entity in a hierarchy that is there.
+//! Apart from this, picture.rs, drawing.rs and escape.rs draw the surroundings of an entity in a hierarchy that is
+//! there.
 
 mod compress;
 mod drawing;

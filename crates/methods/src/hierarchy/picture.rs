@@ -1,10 +1,10 @@
-//! A picture of a place in a hierarchy: an entity, what is above it and what is below it, as lines that a writer (drawing.rs) puts into a
-//! format.
+//! A picture of a place in a hierarchy: an entity, what is above it and what is below it, as lines that a writer
+//! (drawing.rs) puts into a format.
 //!
-//! Each line is an entity under one of its parents. An entity with several parents has a line under each of them, and its children stand
-//! under the first of these lines only, so there are no more lines than edges and tops, and a cycle ends where it comes back to a line
-//! above. The caller counts the memory: a node and an edge take [`PER_NODE`] and [`PER_EDGE`] bytes at most while all this works, and
-//! each node what it is called twice.
+//! Each line is an entity under one of its parents. An entity with several parents has a line under each of them, and
+//! its children stand under the first of these lines only, so there are no more lines than edges and tops, and a cycle
+//! ends where it comes back to a line above. The caller counts the memory: a node and an edge take [`PER_NODE`] and
+//! [`PER_EDGE`] bytes at most while all this works, and each node what it is called twice.
 
 use cftrag_core::Interruptible;
 use std::cmp::Reverse;
@@ -20,8 +20,8 @@ pub struct Picture<'a> {
     pub entity: &'a [u8],
     /// None: the tree without a name.
     pub trees: Vec<Option<&'a [u8]>>,
-    /// The entity in each of these trees; then the others, in the order in which they are to be shown if not all can be. Each has an edge
-    /// to one before it.
+    /// The entity in each of these trees; then the others, in the order in which they are to be shown if not all can
+    /// be. Each has an edge to one before it.
     pub nodes: Vec<Node<'a>>,
     /// How many trees are left out.
     pub more_trees: usize,
@@ -75,8 +75,8 @@ pub(super) struct Line {
 }
 
 impl Picture<'_> {
-    /// Leaves out the last nodes, until the picture has at most that many lines, but one for each tree. Lines that say how much is left out
-    /// do not count.
+    /// Leaves out the last nodes, until the picture has at most that many lines, but one for each tree. Lines that say
+    /// how much is left out do not count.
     pub fn fit(&mut self, most: usize, work: &mut Interruptible<'_>) {
         let all = self.nodes.len();
         let mut count = |nodes: usize| {

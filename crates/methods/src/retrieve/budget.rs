@@ -1,4 +1,5 @@
-//! What fits a budget of tokens: the sources take turns, each with its next row. What does not fit whole is shortened rather than left out.
+//! What fits a budget of tokens: the sources take turns, each with its next row. What does not fit whole is shortened
+//! rather than left out.
 
 /// Where a row comes from, in the order of turns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -22,16 +23,17 @@ pub struct Item {
 /// Tokens that a shortened document has behind its head, at least.
 const LEAST: usize = 16;
 
-/// The tokens of a text, about: one for four bytes, of which a letter of English has one and a character of Chinese three. docs/quality.md has what
-/// tokenizers say.
+/// The tokens of a text, about: one for four bytes, of which a letter of English has one and a character of Chinese
+/// three. docs/quality.md has what tokenizers say.
 #[must_use]
 pub fn tokens(text: &[u8]) -> usize {
     text.len().div_ceil(4)
 }
 
-/// How many tokens each row may have; None: it is left out. A row of the hierarchy that does not fit is shortened to half of what is left: `cut` does so, to at
-/// most so many tokens, and returns how many it has now, or None if it cannot. So is the first document. Other documents that do not fit whole
-/// share what the others leave, if that is not too little to read.
+/// How many tokens each row may have; None: it is left out. A row of the hierarchy that does not fit is shortened to
+/// half of what is left: `cut` does so, to at most so many tokens, and returns how many it has now, or None if it
+/// cannot. So is the first document. Other documents that do not fit whole share what the others leave, if that is not
+/// too little to read.
 pub fn taken(
     items: &[Item],
     budget: usize,
@@ -110,7 +112,8 @@ mod tests {
             ),
             [None, None, Some(5)]
         );
-        // A long sentence is cut to half of what is left, and so is the first document, which gets what the others leave.
+        // A long sentence is cut to half of what is left, and so is the first document, which gets what the others
+        // leave.
         let all = items(&[(Document, 1, 200), (Hierarchy, 1, 100)]);
         let cut = |n, room| (n == 1 && room == 25).then_some(24);
         assert_eq!(taken(&all, 100, cut), [Some(76), Some(24)]);

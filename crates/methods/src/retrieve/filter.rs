@@ -1,7 +1,8 @@
-//! Filters of documents, as LangChain writes them: `{"lang": "en", "price": {"$lt": 20}, "$or": [{"tag": "new"}, {"stock": {"$gt": 0}}]}`.
+//! Filters of documents, as LangChain writes them: `{"lang": "en", "price": {"$lt": 20}, "$or": [{"tag": "new"},
+//! {"stock": {"$gt": 0}}]}`.
 //!
-//! An object is what all its keys say. A key is the name of a field, with a value that it has, or with operators and what they compare it with; or it is
-//! `$and` or `$or` with an array of filters, or `$not` with one.
+//! An object is what all its keys say. A key is the name of a field, with a value that it has, or with operators and
+//! what they compare it with; or it is `$and` or `$or` with an array of filters, or `$not` with one.
 
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;

@@ -1,7 +1,8 @@
-//! Reciprocal rank fusion (Cormack, Clarke, Buettcher: Reciprocal Rank Fusion outperforms Condorcet and individual rank learning methods, SIGIR 2009).
+//! Reciprocal rank fusion (Cormack, Clarke, Buettcher: Reciprocal Rank Fusion outperforms Condorcet and individual rank
+//! learning methods, SIGIR 2009).
 //!
-//! A row's score is the sum of 1 / (60 + its place) over the lists that have it. Sums are of whole numbers, so the same places have the same score
-//! whatever the order of the lists.
+//! A row's score is the sum of 1 / (60 + its place) over the lists that have it. Sums are of whole numbers, so the same
+//! places have the same score whatever the order of the lists.
 
 /// What is added to a place.
 const BESIDE: u64 = 60;

@@ -1,4 +1,5 @@
-//! What becomes of the rows that were found for a question: one list of several, what fits a budget, the text of a prompt.
+//! What becomes of the rows that were found for a question: one list of several, what fits a budget, the text of a
+//! prompt.
 
 pub mod budget;
 pub mod filter;

@@ -5,8 +5,8 @@ const SIGNS: [char; 4] = ['>', '\u{BB}', '\u{203A}', '\u{2192}'];
 /// Signs between the parts of a path that has blanks around them.
 const BETWEEN_BLANKS: [char; 2] = ['/', '|'];
 
-/// The parts of a path, at least two; None if the text is none: it has no sign between two parts, or begins or ends with one. Parts between two signs may be
-/// empty.
+/// The parts of a path, at least two; None if the text is none: it has no sign between two parts, or begins or ends
+/// with one. Parts between two signs may be empty.
 #[must_use]
 pub fn parts(text: &str) -> Option<Vec<&str>> {
     let (mut parts, mut rest, mut at) = (Vec::new(), text, 0);

@@ -71,7 +71,8 @@ pub fn left_out([documents, sentences]: [usize; 2], budget: i32) -> String {
     format!("({} {are} not fit {budget} tokens.)", all.join(" and "))
 }
 
-/// A document as a prompt shows it, in pieces: "[1] Handbook > Leave (updated: 2026-01-31): the text". `path` and `columns` may be empty.
+/// A document as a prompt shows it, in pieces: "[1] Handbook > Leave (updated: 2026-01-31): the text". `path` and
+/// `columns` may be empty.
 #[must_use]
 pub fn document<'p>(
     number: &'p [u8],

@@ -12,15 +12,14 @@
 //!  bits         12              4    28 (26)             4 (6)  16 (4)  (12)
 //! ```
 //!
-//! A *name* leads to the record of an entity or tree; a *folded name* to the first of the entities
-//! whose names fold to it, or to the block that lists them; a *place* leads from a folded name and one of its records to
-//! the block that lists the record (see folded/listed.rs); a *prefix* says how many names begin with these words, and how long
-//! they are (see folded/index.rs). A *word* leads to a word of the vocabulary, by itself or by one of its parts: the
-//! upper bits of the hash tell which (see vocabulary/letters.rs). Its entry has a bit of the hash less, where it says in
-//! which half of its line the word is: that bit of the hash is always 0. Names have a separate table. The hash of a folded name or a
-//! prefix must be known without a record when the entry moves. A prefix keeps 28 bits of it. A
-//! folded name keeps bits 7 to 27, and `s`, whether it is in its second bucket: the bucket's number
-//! has the 7 bits below.
+//! A *name* leads to the record of an entity or tree; a *folded name* to the first of the entities whose names fold to
+//! it, or to the block that lists them; a *place* leads from a folded name and one of its records to the block that
+//! lists the record (see folded/listed.rs); a *prefix* says how many names begin with these words, and how long they
+//! are (see folded/index.rs). A *word* leads to a word of the vocabulary, by itself or by one of its parts: the upper
+//! bits of the hash tell which (see vocabulary/letters.rs). Its entry has a bit of the hash less, where it says in
+//! which half of its line the word is: that bit of the hash is always 0. Names have a separate table. The hash of a
+//! folded name or a prefix must be known without a record when the entry moves. A prefix keeps 28 bits of it. A folded
+//! name keeps bits 7 to 27, and `s`, whether it is in its second bucket: the bucket's number has the 7 bits below.
 
 use crate::memory::casts::halves;
 use crate::memory::hash::Hash;

@@ -6,8 +6,8 @@
 //!   ...                                              each arrow: one of 16 words, 4 bits of the page's number
 //! ```
 //!
-//! The tree grows at its root: when 16, 256, ... pages fill it, the root's node is copied to a new line, and leads to that
-//! and to a second one. A process follows the arrows once for each page: see `memory/flat/known.rs`.
+//! The tree grows at its root: when 16, 256, ... pages fill it, the root's node is copied to a new line, and leads to
+//! that and to a second one. A process follows the arrows once for each page: see `memory/flat/known.rs`.
 
 use crate::filter::table::Filter;
 use crate::memory::alloc;

@@ -58,9 +58,9 @@ impl Filter<'_> {
         u32::try_from(lacking.div_ceil(wide(SLOTS) * GROW_LOAD)).unwrap_or(new).min(new)
     }
 
-    /// The most lines that [`Filter::plan`] enters for one insert: its entries (two names and a
-    /// tree; their folded names, forms, prefixes and words) cross at most one border of a page of each table, and two of
-    /// the table of forms, which has room for 409 entries between them.
+    /// The most lines that [`Filter::plan`] enters for one insert: its entries (two names and a tree; their folded
+    /// names, forms, prefixes and words) cross at most one border of a page of each table, and two of the table of
+    /// forms, which has room for 409 entries between them.
     pub(crate) const fn bound_lines() -> usize {
         let folded = Table::FoldedNames.page_lines() + 2 * Table::Forms.page_lines();
         index(3 * MOST_NODES + Table::Names.page_lines() + folded)

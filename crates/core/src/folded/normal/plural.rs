@@ -1,4 +1,5 @@
-//! English words in one number: mostly the singular, and the plural where that is the shorter one (fungi, mice, bacteria).
+//! English words in one number: mostly the singular, and the plural where that is the shorter one (fungi, mice,
+//! bacteria).
 //!
 //! A word of less than five letters is a plural only if it is in a list, because many such words in -s are none: "thes"
 //! is not "the". A verb's -s goes as well, which takes nothing apart.

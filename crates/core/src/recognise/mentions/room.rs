@@ -1,5 +1,5 @@
-//! The memory of a recogniser. With a limit it grows only between steps: a step that finds no room ends, and its word is
-//! begun again.
+//! The memory of a recogniser. With a limit it grows only between steps: a step that finds no room ends, and its word
+//! is begun again.
 
 use super::{Mention, Recogniser};
 use crate::Interruptible;

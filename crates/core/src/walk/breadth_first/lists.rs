@@ -193,8 +193,9 @@ impl Walk {
         false
     }
 
-    /// The smallest of an entity's labels that the snapshot sees, else of its other names, copied, or [`UNNAMED`]; and the number of slots read.
-    /// None if the budget or the room ended first: the next call continues. No other name is copied meanwhile.
+    /// The smallest of an entity's labels that the snapshot sees, else of its other names, copied, or [`UNNAMED`]; and
+    /// the number of slots read. None if the budget or the room ended first: the next call continues. No other name is
+    /// copied meanwhile.
     fn label_of(
         &mut self,
         mem: &Memory,

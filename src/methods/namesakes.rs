@@ -2,8 +2,8 @@
 //!
 //! Labels are not unique: a shop has three categories "Accessories". A text calls an entity by its label (by its name
 //! if it has none), unless it calls another entity the same. Then it calls both by their paths in the sentence's tree
-//! ("Sports > Shoes > Accessories"). If the paths are equal too, are what others are called, or consist of one name, the
-//! entity's name follows ("Sports > Accessories (17)"). Below `LEVELS` levels it follows the label alone.
+//! ("Sports > Shoes > Accessories"). If the paths are equal too, are what others are called, or consist of one name,
+//! the entity's name follows ("Sports > Accessories (17)"). Below `LEVELS` levels it follows the label alone.
 //!
 //! What a text names is known when all its rows have been seen: they are read twice, first to collect labels.
 
@@ -32,7 +32,7 @@ type Whose = Table<NameId, Option<NameId>>;
 
 /// The entities that a text names, by what they are called.
 #[derive(Default)]
-pub struct Seen {
+pub struct NamedEntities {
     names: Names,
     labels: Whose,
     /// The entities that are called as others are.
@@ -42,7 +42,7 @@ pub struct Seen {
     room: Room,
 }
 
-impl Seen {
+impl NamedEntities {
     /// Notes what these rows name. Errors: 53400, 53200 (memory).
     pub fn add(&mut self, rows: &[Relative<'_>]) -> Fallible<()> {
         let mut check_interrupts = check_interrupts;
@@ -81,13 +81,13 @@ impl Seen {
 
     /// Finds what the text calls the entities that are called alike. The walker then walks in the text's trees alone.
     /// Errors: those of cft_path_prefix.
-    pub fn tell_apart(mut self, walker: &mut Walker) -> Fallible<Alike> {
+    pub fn tell_apart(mut self, walker: &mut Walker) -> Fallible<Namesakes> {
         let mut check_interrupts = check_interrupts;
         let mut work = Interruptible::new(&mut check_interrupts);
         let Self { names, labels, shared: sharing, trees, room } = &mut self;
         let sharing: Vec<NameId> = sharing.keys().copied().collect();
         if sharing.is_empty() {
-            return Ok(Alike { names: self.names, called: Table::default() });
+            return Ok(Namesakes { names: self.names, called: Table::default() });
         }
         let mut paths = Vec::new();
         let texts = Texts::of(&sharing, names, room)?;
@@ -117,7 +117,7 @@ impl Seen {
             room.take(PER_ENTRY)?;
             called.entry(node, || path)?;
         }
-        Ok(Alike { names: self.names, called })
+        Ok(Namesakes { names: self.names, called })
     }
 }
 
@@ -131,12 +131,12 @@ fn shared(whose: &mut Whose, label: NameId, entity: NameId, room: &mut Room) -> 
 }
 
 /// What a text calls the entities that share a label.
-pub struct Alike {
+pub struct Namesakes {
     names: Names,
     called: Table<Node, NameId>,
 }
 
-impl Alike {
+impl Namesakes {
     /// Passes on the rows, with paths in place of the labels that several entities have.
     pub fn rename(&self, rows: &[Relative<'_>], take: impl FnOnce(&[Relative<'_>]) -> Fallible<()>) -> Fallible<()> {
         if self.called.len() == 0 {
