@@ -99,7 +99,7 @@ uninstall: check-pg
 installcheck: check-pg
 	tools/test installcheck '$(PG_CONFIG)'
 
-# For a release: writes sql/cftrag--VERSION.sql, which never changes again (docs/design.md, "Releases and upgrades").
+# For a release: writes sql/cftrag--VERSION.sql, which never changes again (RELEASING.md).
 freeze:
 	tools/install-script >'sql/cftrag--$(VERSION).sql.new' && mv 'sql/cftrag--$(VERSION).sql.new' 'sql/cftrag--$(VERSION).sql'
 
