@@ -355,6 +355,12 @@ pub fn other_attached(what: &str, edges: &str, others: &str) -> ErrorReport {
         .set_hint("Detach it with cft_detach.")
 }
 
+/// A table of grants belongs to one edges table.
+pub fn grants_of_another(grants: &str, edges: &str) -> ErrorReport {
+    report(Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, format!("{grants} has the grants of {edges}"))
+        .set_hint("Detach it with cft_detach: what asks it then asks the other table.")
+}
+
 /// The NOTICE that texts have none of some words of a table: `count` of them, and the first.
 pub fn notice_words_in_no_text(table: &str, count: i32, first: &str) {
     report(

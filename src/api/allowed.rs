@@ -14,7 +14,7 @@ use crate::catalog::registration::Functions;
 use crate::error;
 use crate::error::Fallible;
 use crate::pg::encoding;
-use crate::retrieve::grants::{Asked, Law, Rights, granted};
+use crate::retrieve::grants::{Asked, Law, Rights, granted_or_some};
 use crate::serve::plans::with_safe_path;
 use cftrag_core::Names;
 use pgrx::Internal;
@@ -67,7 +67,7 @@ fn cft_granted(call: Call) -> Fallible<Internal> {
     let grants = GrantsTable::open(table, Functions::beside(call.function()))?;
     // SAFETY: SQL declares the argument text[].
     let roles = unsafe { roles(call.arg(1), &mut Room::new()) }?;
-    let names = with_safe_path(|| granted(&grants, &array::all(&roles, &mut Room::new())?))?;
+    let names = with_safe_path(|| granted_or_some(&grants, &array::all(&roles, &mut Room::new())?))?;
     Ok(Internal::from(Some(text_array_of(names.ids().map(|id| Some(names.get(id)))))))
 }
 

@@ -4,10 +4,11 @@
 
 #![expect(unsafe_code, reason = "the planner's interface")]
 
+use crate::api::support::nothing;
 use crate::api::under_support;
 use crate::call::fmgr::text_bytes;
 use crate::catalog::registration::internal_function;
-use crate::retrieve::grants::Law;
+use crate::retrieve::grants::{Law, estimating};
 use pgrx::prelude::*;
 use pgrx::{Internal, PgList};
 use std::ffi::CStr;
@@ -15,8 +16,34 @@ use std::ffi::CStr;
 /// Support function of cft_allowed.
 #[pg_extern(sql = false)]
 fn cft_allowed_support(fcinfo: pg_sys::FunctionCallInfo) -> Internal {
-    // SAFETY: SQL declares internal arguments, so only the planner calls.
-    unsafe { under_support::answer(fcinfo, |args| under(args), |args| law(args) != Some(Law::Union)) }
+    // SAFETY: SQL declares internal arguments, so only the planner calls; a request begins with a node's tag.
+    unsafe {
+        let request = (*fcinfo).args.as_ptr().read().value;
+        let asked = (*request.cast_mut_ptr::<pg_sys::Node>()).type_;
+        // What it costs is said before anything is found: also where a call stands alone.
+        if asked == pg_sys::NodeTag::T_SupportRequestCost {
+            let cost = &mut *request.cast_mut_ptr::<pg_sys::SupportRequestCost>();
+            let law = under_support::arguments(cost.node).and_then(|args| law(args));
+            if law.is_none_or(|law| law == Law::Intersection) {
+                return nothing();
+            }
+            (cost.startup, cost.per_tuple) = (0.0, under_support::PER_TUPLE * pg_sys::cpu_operator_cost);
+            return Internal::from(Some(request));
+        }
+        let (answer, is_part) =
+            estimating(|| under_support::answer(fcinfo, |args| under(args), |args| law(args) != Some(Law::Union)));
+        match asked {
+            // The index condition of so many would be found while planning.
+            pg_sys::NodeTag::T_SupportRequestIndexCondition if is_part => nothing(),
+            // Between what some grants allow and all.
+            pg_sys::NodeTag::T_SupportRequestSelectivity if is_part => {
+                let request = &mut *request.cast_mut_ptr::<pg_sys::SupportRequestSelectivity>();
+                request.selectivity = request.selectivity.sqrt();
+                answer
+            }
+            _ => answer,
+        }
+    }
 }
 
 /// The law of a call, if it is a constant.

@@ -30,7 +30,7 @@ const MUCH: f64 = 600.0;
 const UNKNOWN: f64 = 0.001;
 
 /// Costs of a lookup, and of finding one entity below the ancestors, in units of cpu_operator_cost.
-const LOOK: f64 = 2.0;
+pub const PER_TUPLE: f64 = 2.0;
 
 const BELOW: f64 = 4.0;
 
@@ -71,7 +71,7 @@ pub unsafe fn answer(
                     return nothing();
                 };
                 request.startup = pg_sys::cpu_operator_cost * BELOW * under.below;
-                request.per_tuple = pg_sys::cpu_operator_cost * LOOK;
+                request.per_tuple = pg_sys::cpu_operator_cost * PER_TUPLE;
             }
             pg_sys::NodeTag::T_SupportRequestIndexCondition => {
                 let request = &mut *request.cast_mut_ptr::<pg_sys::SupportRequestIndexCondition>();
@@ -92,7 +92,7 @@ pub unsafe fn answer(
 ///
 /// # Safety
 /// A node of an expression.
-unsafe fn arguments(node: *mut pg_sys::Node) -> Option<*mut pg_sys::List> {
+pub unsafe fn arguments(node: *mut pg_sys::Node) -> Option<*mut pg_sys::List> {
     // SAFETY: the caller's promise; a node begins with its tag.
     unsafe {
         (!node.is_null() && (*node).type_ == pg_sys::NodeTag::T_FuncExpr)

@@ -21,8 +21,8 @@ use std::rc::Rc;
 type Question = (SnapshotId, pg_sys::Oid, pg_sys::Oid, Vec<Vec<u8>>);
 
 thread_local! {
-    /// The entities granted to some roles: the planner asks three times, and then the query.
-    static GRANTED: Cached<Question, Rc<Names>> = const { Cached::new(1, invalidation::catalogs) };
+    /// The entities granted to some roles, and whether they are all: the planner asks three times, and then the query.
+    static GRANTED: Cached<Question, (Rc<Names>, bool)> = const { Cached::new(1, invalidation::catalogs) };
 }
 
 pub struct GrantsTable {
@@ -90,14 +90,30 @@ impl GrantsTable {
         self.table.counted()
     }
 
-    /// The entities granted to these roles, as `read` finds them: once for a snapshot, if no policies say what it sees.
-    pub fn granted_to(&self, roles: &[&[u8]], read: impl FnOnce() -> Fallible<Names>) -> Fallible<Rc<Names>> {
-        let read = || read().map(Rc::new);
+    /// The entities granted to these roles, and whether they are all, as `read` finds them: once for a snapshot, if no
+    /// policies say what it sees.
+    pub fn granted_to(
+        &self,
+        roles: &[&[u8]],
+        some_will_do: bool,
+        read: impl FnOnce() -> Fallible<(Names, bool)>,
+    ) -> Fallible<(Rc<Names>, bool)> {
+        let read = || read().map(|(names, is_all)| (Rc::new(names), is_all));
         if has_policies(self.table.oid()) {
             return read();
         }
         let roles = roles.iter().map(|role| role.to_vec()).collect(); // bounded: an argument
-        GRANTED.with(|last| last.get((SnapshotId::active(), self.table.oid(), backend::user(), roles), read))
+        let key = (SnapshotId::active(), self.table.oid(), backend::user(), roles);
+        let count = invalidation::catalogs();
+        let known = GRANTED.with(|last| last.known(count, &key)).filter(|(_, is_all)| *is_all || some_will_do);
+        known.map_or_else(
+            || {
+                let found = read()?;
+                GRANTED.with(|last| last.keep(count, key, found.clone()));
+                Ok(found)
+            },
+            Ok,
+        )
     }
 
     fn key(&self, column: &str) -> Key {

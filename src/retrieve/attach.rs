@@ -288,7 +288,7 @@ pub fn word_classes(
 }
 
 /// Attaches a table of grants on the entities of `edges`, in place of what it was attached as for them. Errors: 42701;
-/// 42804 (`allow` is not boolean); those of [`register::set`].
+/// 55000 (it has the grants of another edges table); 42804 (`allow` is not boolean); those of [`register::set`].
 pub fn grants(table: pg_sys::Oid, columns: &[ForRole], edges: pg_sys::Oid, functions: Functions) -> Fallible<()> {
     for (n, (column, role)) in columns.iter().enumerate() {
         if let Some((_, other)) = columns[..n].iter().find(|(known, _)| known == column) {
@@ -296,6 +296,12 @@ pub fn grants(table: pg_sys::Oid, columns: &[ForRole], edges: pg_sys::Oid, funct
         }
     }
     let function = Kind::Grants.function(functions);
+    privileges::require_owner(table)?;
+    let said = registered::read(function, Which { table: Some(table), ..Which::default() }, null_mut());
+    let others = said.iter().map(|said| said.other);
+    if let Some(other) = others.filter(|other| *other != edges).find(|other| trust::counts_beside(table, *other)) {
+        return Err(error::grants_of_another(&display_name(table), &display_name(other)));
+    }
     if !is_attached(table, edges, function, columns) {
         register::unset(table, None, function)?;
         register::set(table, Some(edges), function, columns, functions)?;

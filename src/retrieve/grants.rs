@@ -27,6 +27,7 @@ use crate::retrieve::found::Found;
 use crate::serve::plans::{Planning, Value};
 use cftrag_core::Names;
 use pgrx::pg_sys;
+use std::cell::Cell;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
@@ -36,6 +37,14 @@ const WALKS: u32 = 8;
 
 /// With more roles than this each statement is planned for them: then they are hashed.
 const FEW_ROLES: usize = 8;
+
+/// Grants that are read for an estimate, at two microseconds each.
+const ESTIMATED: i64 = 1000;
+
+thread_local! {
+    /// While the planner asks: whether there are more grants than were read.
+    static ESTIMATING: Cell<Option<bool>> = const { Cell::new(None) };
+}
 
 /// Statements that read some entries before one reads all: one for so many rows of the table, within limits. Each takes
 /// as long as reading these.
@@ -113,7 +122,7 @@ impl Rights {
         if is_time && self.decided.is_none() {
             let tops = match self.law {
                 Law::Intersection => Rc::new(self.entries.that_say(false)?),
-                _ => granted(asked.grants, asked.roles)?,
+                _ => granted(asked.grants, asked.roles, None)?,
             };
             self.decided = Some(Below::of(tops, self.keeps));
         }
@@ -178,7 +187,7 @@ impl Entries {
         }
         if f32::from(self.statements) >= (grants.rows() / ROWS).clamp(LEAST, MOST) {
             self.has_all = true;
-            return self.read_where(grants, roles, "true", &[]);
+            return self.read_where(grants, roles, "true", &[], Planning::Auto).map(|_| ());
         }
         self.statements += 1;
         for name in &missing {
@@ -187,46 +196,84 @@ impl Entries {
         }
         let entity = grants.entity();
         let missing = (entity.of.array_oid(), Some(entity.of.array(missing.iter().copied())));
-        self.read_where(grants, roles, &entity.is_one_of(2), &[missing])
+        let size = grants.table.size_class();
+        let planning = if roles.len() > FEW_ROLES { Planning::Custom } else { Planning::Generic(size) };
+        self.read_where(grants, roles, &entity.is_one_of(2), &[missing], planning).map(|_| ())
     }
 
-    /// Reads the entries of which a condition holds; `values` are its parameters, from the second on.
-    fn read_where(&mut self, grants: &GrantsTable, roles: &[&[u8]], which: &str, values: &[Value]) -> Fallible<()> {
+    /// Reads the entries of which a condition holds; `values` are its parameters, from the second on. Returns how many
+    /// rows they have.
+    fn read_where(
+        &mut self,
+        grants: &GrantsTable,
+        roles: &[&[u8]],
+        which: &str,
+        values: &[Value],
+        planning: Planning,
+    ) -> Fallible<i64> {
         grants.require_refusals()?;
         let role = grants.role();
         // A row that does not say whether it allows decides nothing for its role.
         let sql = format!(
-            "SELECT z.name, coalesce(bool_and(z.allows) FILTER (WHERE z.is_ours), false)::int4 \
+            "SELECT z.name, coalesce(bool_and(z.allows) FILTER (WHERE z.is_ours), false)::int4, count(*) \
                FROM (SELECT {name} COLLATE pg_catalog.\"C\" AS name, {allows} AS allows, {is_ours} AS is_ours FROM {from} AS r WHERE {which}) AS z \
-              WHERE z.name IS NOT NULL GROUP BY z.name",
+              GROUP BY z.name",
             name = grants.name(),
             allows = grants.allows(),
             is_ours = role.is_one_of(1),
             from = grants.table.qualified(),
         );
-        let size = grants.table.size_class();
-        let planning = if roles.len() > FEW_ROLES { Planning::Custom } else { Planning::Generic(size) };
         let roles = (role.of.array_oid(), Some(role.of.array(roles.iter().copied())));
-        let mut found = Found::of(&[pg_sys::TEXTOID, pg_sys::INT4OID]);
+        let mut found = Found::of(&[pg_sys::TEXTOID, pg_sys::INT4OID, pg_sys::INT8OID]);
         found.run(&sql, planning, &[&[roles], values].concat());
-        let (entries, room) = (&mut self.known, &mut self.room);
+        let (entries, room, mut rows) = (&mut self.known, &mut self.room, 0);
         found.each(|row| {
+            rows += row.long(2).unwrap_or_default();
             room.take(EACH)?;
             if let Some(name) = row.copy(0, room)? {
                 entries.insert(name, Some(row.int(1) == Some(1))); // bounded: counted
             }
             Ok(())
-        })
+        })?;
+        Ok(rows)
     }
 }
 
-/// The entities whose entries allow these roles. 53400, 53200; the errors of a SELECT of the grants.
-pub fn granted(grants: &GrantsTable, roles: &[&[u8]]) -> Fallible<Rc<Names>> {
-    grants.granted_to(roles, || {
+/// The entities whose entries allow these roles; of so many rows, if `most` is given. 53400, 53200; the errors of a
+/// SELECT of the grants.
+fn granted(grants: &GrantsTable, roles: &[&[u8]], most: Option<i64>) -> Fallible<Rc<Names>> {
+    let read = || {
         let mut own = Entries::default();
-        own.read_where(grants, roles, &grants.role().is_one_of(1), &[])?;
-        own.that_say(true)
-    })
+        let limit = most.map_or_else(String::new, |most| format!(" LIMIT {most}"));
+        let which = grants.role().is_one_of(1) + &limit;
+        // Roles may have few grants or most of them.
+        let rows = own.read_where(grants, roles, &which, &[], Planning::Custom)?;
+        Ok((own.that_say(true)?, most.is_none_or(|most| rows < most)))
+    };
+    let (names, is_all) = grants.granted_to(roles, most.is_some(), read)?;
+    if !is_all {
+        ESTIMATING.set(Some(true));
+    }
+    Ok(names)
+}
+
+/// The entities whose entries allow these roles; while the planner asks ([`estimating`]), of [`ESTIMATED`] rows. Errors:
+/// those of a SELECT of the grants; 53400, 53200.
+pub fn granted_or_some(grants: &GrantsTable, roles: &[&[u8]]) -> Fallible<Rc<Names>> {
+    granted(grants, roles, ESTIMATING.get().map(|_| ESTIMATED))
+}
+
+/// Runs `f`, in which some of the grants will do. Returns whether there are more.
+pub fn estimating<R>(f: impl FnOnce() -> R) -> (R, bool) {
+    struct Before(Option<bool>);
+    impl Drop for Before {
+        fn drop(&mut self) {
+            ESTIMATING.set(self.0);
+        }
+    }
+    let _before = Before(ESTIMATING.replace(Some(false)));
+    let done = f();
+    (done, ESTIMATING.get() == Some(true))
 }
 
 /// An entity and all above it, each with its least depth: by walks of all levels, and further walks from where these
