@@ -22,7 +22,7 @@ LIB = $(BUILD_DIR)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))/libcftrag.so
 
 export PG SEED STEPS CHECKS CALLS STATEMENTS FUZZ_SECONDS VERSION
 
-.PHONY: help build install uninstall installcheck demo demo-stop test test-all freeze clean check-pg bench \
+.PHONY: help build all install uninstall installcheck deb dist demo demo-stop test test-all freeze clean check-pg bench \
 	core-test asan valgrind races miri fuzz lint bench-core schema-check pgspot regress isolation exact exact-long inject hostile cost cancels sqlsmith pgrx-test docs-test demo-test life pg-regress upgrade quality recognise methods clients python
 .DEFAULT_GOAL := build
 
@@ -31,6 +31,8 @@ help:
 	@echo 'make install              build and install there; PROFILE=dev for a debug build; honours DESTDIR'
 	@echo 'make uninstall            remove it from that server'
 	@echo 'make installcheck         SQL tests against the running server that libpq finds (PGHOST, PGPORT, ...)'
+	@echo 'make deb                  Debian packages under target/deb, PG="15 17" or all majors whose headers are installed'
+	@echo 'make dist                 the release for PGXN, target/dist/cftrag-$(VERSION).zip'
 	@echo 'make demo                 answer a question in a throw-away server; make demo-stop stops it'
 	@echo 'make test                 what every change runs, on one PostgreSQL, in a few minutes: lint, core in release, regress (preloaded),'
 	@echo '                          isolation, exact in 5,000 steps, the README, the data of the demo; ends with "N passed, N failed"'
@@ -75,6 +77,9 @@ check-pg:
 	@test -r "$$($(PG_CONFIG) --includedir-server)/postgres.h" || \
 	{ echo "no server headers for $(PG_CONFIG): install them (Debian: postgresql-server-dev-$(MAJOR))" >&2; exit 1; }
 
+# What pgxn and Debian's pg_buildext ask for.
+all: build
+
 # Under `sudo make install` cargo may not be on the PATH: then the earlier build of `make` is installed.
 build: check-pg
 	@if command -v cargo >/dev/null; then \
@@ -98,6 +103,12 @@ uninstall: check-pg
 
 installcheck: check-pg
 	tools/test installcheck '$(PG_CONFIG)'
+
+# What others install, from the last commit: docs/operations.md, "Packages".
+deb:
+	$(if $(filter-out file default undefined,$(origin PG)),PG='$(PG)',env -u PG) tools/package deb
+dist:
+	tools/package dist
 
 # For a release: writes sql/cftrag--VERSION.sql, which never changes again (RELEASING.md).
 freeze:
