@@ -22,14 +22,14 @@ use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::grants_table::GrantsTable;
 use crate::error::Fallible;
 use crate::methods::below::Below;
+use crate::methods::breadth_first::named;
 use crate::methods::walker::{ALL, Walker};
 use crate::retrieve::found::Found;
 use crate::serve::plans::{Planning, Value};
 use cftrag_core::Names;
 use pgrx::pg_sys;
 use std::cell::Cell;
-use std::collections::hash_map::Entry;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// Entities that we walk up from, before we find all that is below the roles' own entries.
@@ -91,19 +91,17 @@ pub struct Rights {
     decided: Option<Below>,
     entries: Entries,
     /// Whether entities are allowed.
-    known: HashMap<Vec<u8>, bool>,
-    room: Room,
+    known: Said<bool>,
 }
 
 impl Rights {
     pub fn new(law: Law, keeps: bool) -> Self {
-        let known = HashMap::new(); // bounded: counted
-        Self { law, keeps, walks: 0, decided: None, entries: Entries::default(), known, room: Room::new() }
+        Self { law, keeps, walks: 0, decided: None, entries: Entries::default(), known: Said::default() }
     }
 
     /// Whether an entity is allowed, if that was found out before.
     pub fn known(&self, name: &[u8]) -> Option<bool> {
-        let known = self.known.get(name).copied();
+        let known = self.known.of(name);
         let is_below = || self.decided.as_ref().and_then(|decided| decided.known(name));
         known.or_else(|| match self.law {
             Law::Union => is_below(),
@@ -136,17 +134,44 @@ impl Rights {
             }
         }
         let above = above(&Walker { of: (asked.edges)()?, trees: asked.trees }, name)?;
-        self.entries.read(asked.grants, asked.roles, above.keys())?;
-        let mut entries = above.iter().filter_map(|(name, depth)| Some((*depth, self.entries.of(name)?)));
+        self.entries.read(asked.grants, asked.roles, &above.names)?;
+        let mut entries = above.all().filter_map(|(name, depth)| Some((depth, self.entries.of(name)?)));
         let allows = match self.law {
             Law::Union => entries.any(|(_, allows)| allows),
             Law::Intersection => entries.all(|(_, allows)| allows),
             // Of those at the least depth one that refuses comes first.
             Law::Nearest => entries.min().is_some_and(|(_, allows)| allows),
         };
-        self.room.take(EACH + name.len())?;
-        self.known.insert(name.to_vec(), allows); // bounded: counted
+        self.known.say(name, allows)?;
         Ok(allows)
+    }
+}
+
+/// What is said of names. Of a million names it is freed at once, as a table of their copies is not.
+#[derive(Default)]
+struct Said<T> {
+    names: Names,
+    values: Vec<T>,
+    room: Room,
+}
+
+impl<T: Copy> Said<T> {
+    fn of(&self, name: &[u8]) -> Option<T> {
+        self.names.known(name).map(|id| self.values[id.number()])
+    }
+
+    /// 53400, 53200.
+    fn say(&mut self, name: &[u8], value: T) -> Fallible<()> {
+        let id = named(&mut self.names, name, &mut self.room)?;
+        match self.values.get_mut(id.number()) {
+            Some(said) => *said = value,
+            None => self.values.push(value),
+        }
+        Ok(())
+    }
+
+    fn all(&self) -> impl Iterator<Item = (&[u8], T)> {
+        self.names.ids().map(|id| (self.names.get(id), self.values[id.number()]))
     }
 }
 
@@ -154,34 +179,29 @@ impl Rights {
 #[derive(Default)]
 struct Entries {
     /// None: it has no entry.
-    known: HashMap<Vec<u8>, Option<bool>>,
+    known: Said<Option<bool>>,
     statements: u16,
     has_all: bool,
-    room: Room,
 }
 
 impl Entries {
     fn of(&self, name: &[u8]) -> Option<bool> {
-        self.known.get(name).copied().flatten()
+        self.known.of(name).flatten()
     }
 
     /// The entities whose entries say so.
     fn that_say(&self, allows: bool) -> Fallible<Names> {
-        let those = self.known.iter().filter(|(_, entry)| **entry == Some(allows));
-        array::copied(those.map(|(name, _)| name.as_slice()), &mut Room::new())
+        let those = self.known.all().filter(|(_, entry)| *entry == Some(allows));
+        array::copied(those.map(|(name, _)| name), &mut Room::new())
     }
 
     /// Reads the entries of these names, as far as they are not known.
-    fn read<'n>(
-        &mut self,
-        grants: &GrantsTable,
-        roles: &[&[u8]],
-        names: impl Iterator<Item = &'n Vec<u8>>,
-    ) -> Fallible<()> {
+    fn read(&mut self, grants: &GrantsTable, roles: &[&[u8]], names: &Names) -> Fallible<()> {
         if self.has_all {
             return Ok(());
         }
-        let missing: Vec<&[u8]> = names.filter(|name| !self.known.contains_key(*name)).map(Vec::as_slice).collect(); // bounded: what was counted
+        let names = names.ids().map(|id| names.get(id));
+        let missing: Vec<&[u8]> = names.filter(|name| !self.known.names.contains(name)).collect(); // bounded: what was counted
         if missing.is_empty() {
             return Ok(());
         }
@@ -191,8 +211,7 @@ impl Entries {
         }
         self.statements += 1;
         for name in &missing {
-            self.room.take(EACH + name.len())?;
-            self.known.insert(name.to_vec(), None); // bounded: counted
+            self.known.say(name, None)?;
         }
         let entity = grants.entity();
         let missing = (entity.of.array_oid(), Some(entity.of.array(missing.iter().copied())));
@@ -226,14 +245,10 @@ impl Entries {
         let roles = (role.of.array_oid(), Some(role.of.array(roles.iter().copied())));
         let mut found = Found::of(&[pg_sys::TEXTOID, pg_sys::INT4OID, pg_sys::INT8OID]);
         found.run(&sql, planning, &[&[roles], values].concat());
-        let (entries, room, mut rows) = (&mut self.known, &mut self.room, 0);
+        let (entries, mut rows) = (&mut self.known, 0);
         found.each(|row| {
             rows += row.long(2).unwrap_or_default();
-            room.take(EACH)?;
-            if let Some(name) = row.copy(0, room)? {
-                entries.insert(name, Some(row.int(1) == Some(1))); // bounded: counted
-            }
-            Ok(())
+            row.text(0).map_or(Ok(()), |name| entries.say(name, Some(row.int(1) == Some(1))))
         })?;
         Ok(rows)
     }
@@ -278,9 +293,10 @@ pub fn estimating<R>(f: impl FnOnce() -> R) -> (R, bool) {
 
 /// An entity and all above it, each with its least depth: by walks of all levels, and further walks from where these
 /// end.
-fn above(walker: &Walker, name: &[u8]) -> Fallible<HashMap<Vec<u8>, i64>> {
+fn above(walker: &Walker, name: &[u8]) -> Fallible<Said<i64>> {
     let mut room = Room::new();
-    let mut found = HashMap::from([(name.to_vec(), 0)]); // bounded: an argument
+    let mut found = Said::default();
+    found.say(name, 0)?;
     // In which trees the walks ended at which names.
     let mut ends: BTreeSet<(Vec<u8>, Option<Vec<u8>>)> = BTreeSet::new();
     let mut from = vec![name.to_vec()]; // bounded: an argument
@@ -296,14 +312,8 @@ fn above(walker: &Walker, name: &[u8]) -> Fallible<HashMap<Vec<u8>, i64>> {
                     continue;
                 }
                 let depth = base + i64::from(row.depth);
-                let name = row.name.to_vec(); // bounded: a name
-                match found.entry(name) {
-                    Entry::Occupied(known) if *known.get() <= depth => {}
-                    Entry::Occupied(mut known) => _ = known.insert(depth),
-                    Entry::Vacant(new) => {
-                        room.take(EACH + row.name.len())?;
-                        new.insert(depth); // bounded: counted
-                    }
+                if found.of(row.name).is_none_or(|known| depth < known) {
+                    found.say(row.name, depth)?;
                 }
                 if row.depth == ALL {
                     room.take(EACH + row.name.len())?;
