@@ -16,7 +16,7 @@ use crate::image::{chunks, control, counters};
 use crate::pg::encoding;
 use crate::pg::interrupt::{ROWS_BETWEEN_CHECKS, check_interrupts};
 use crate::serve::conditions::Ticket;
-use crate::serve::walk::CELLS;
+use crate::serve::walk::SLOTS;
 use crate::serve::{conditions, route};
 use crate::{error, guc};
 use cftrag_core::{Hot, Image, Interruptible, Stats, Step};
@@ -267,7 +267,7 @@ fn hottest(ticket: &mut Ticket, wanted: usize) -> Result<Fallible<Hot>, Reason> 
     let mut hot = Hot::new(wanted, guc::work_bytes());
     let (mut check, no_room) = (check_interrupts, |why| Ok(Err(error::no_room(why))));
     loop {
-        match ticket.read(|image, seen| image.hot(&mut hot, CELLS, seen))? {
+        match ticket.read(|image, seen| image.hot(&mut hot, SLOTS, seen))? {
             Err(why) => return no_room(why),
             Ok(Step::Done) => return Ok(Ok(hot)),
             Ok(Step::More) => ticket.pause(),

@@ -32,7 +32,7 @@ use pgrx::{Internal, PgList};
 use std::cell::RefCell;
 
 /// Edge slots read for an estimate: some 50 microseconds.
-const CELLS: usize = 2000;
+const SLOTS: usize = 2000;
 
 /// Names of a constant array that we look up for an estimate; we take the others to be like them.
 const NAMES: usize = 100;
@@ -135,7 +135,7 @@ unsafe fn estimate(root: *mut pg_sys::PlannerInfo, function: pg_sys::Oid, node: 
             Value::Known(table) => Some(pg_sys::Oid::from(table.value() as u32)),
             Value::Unknown(_) => return None,
         };
-        let found = relatives(table, function, &known, up, down, CELLS)?;
+        let found = relatives(table, function, &known, up, down, SLOTS)?;
         Some(Estimate { names: count, rows: found.rows * count })
     }
 }
@@ -191,7 +191,7 @@ pub struct RelativeCount {
     pub entities: f64,
 }
 
-/// `cells`: edge slots to read at most.
+/// `slots`: edge slots to read at most.
 ///
 /// # Safety
 /// `function` is one of ours.
@@ -201,7 +201,7 @@ pub unsafe fn relatives(
     names: &[&[u8]],
     up: u32,
     down: u32,
-    cells: usize,
+    slots: usize,
 ) -> Option<RelativeCount> {
     // SAFETY: PostgreSQL says that a snapshot is active; the table is open, and the registration is as of that
     // snapshot.
@@ -232,9 +232,9 @@ pub unsafe fn relatives(
     if is_new {
         // It grows between steps only; without memory there is no estimate.
         walk.limit(usize::MAX, usize::MAX);
-        walk.make_room(CELLS, &mut Interruptible::new(&mut { check_interrupts })).ok()?;
+        walk.make_room(SLOTS, &mut Interruptible::new(&mut { check_interrupts })).ok()?;
     }
-    let rows = image.relatives(&mut walk, names, up, down, cells);
+    let rows = image.relatives(&mut walk, names, up, down, slots);
     // The walk has read a few thousand slots at most, so it stays small.
     WALK.set(Some(walk));
     rows
@@ -263,7 +263,7 @@ impl Measured {
         names: &[&[u8]],
         up: u32,
         down: u32,
-        cells: usize,
+        slots: usize,
     ) -> Option<RelativeCount> {
         let control = crate::image::control::attach()?;
         let (index, _) = control.find(self.table.oid())?;
@@ -290,7 +290,7 @@ impl Measured {
                 if names.is_empty() {
                     return Some(Told::Relatives(RelativeCount { rows: average, is_part: false, entities }));
                 }
-                let step = walk.step(image, &self.seen, cells / STEPS);
+                let step = walk.step(image, &self.seen, slots / STEPS);
                 if step == Step::Ask {
                     return Some(Told::Ask);
                 }
@@ -306,7 +306,7 @@ impl Measured {
             });
             match told.ok()?? {
                 Told::Relatives(found) => return Some(found),
-                Told::More => walk.make_room(cells, work).ok()?,
+                Told::More => walk.make_room(slots, work).ok()?,
                 Told::Ask => {
                     self.seen.learn(walk.asked())?;
                     walk.restart();

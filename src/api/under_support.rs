@@ -14,7 +14,7 @@ use pgrx::prelude::*;
 use pgrx::{Internal, PgList};
 
 /// Edge slots read for an estimate: a quarter of a millisecond.
-const CELLS: usize = 5_000;
+const SLOTS: usize = 5_000;
 
 /// For more entities we give no index condition: to estimate its cost, the planner would find them all, however few
 /// rows the query reads.
@@ -146,7 +146,7 @@ impl Under {
                 }
             }
             let names: Vec<&[u8]> = names.iter().map(|name| &**name).collect(); // bounded: NAMES
-            let found = relatives(table, function, &names, 0, MAX_LEVELS as u32, CELLS)?;
+            let found = relatives(table, function, &names, 0, MAX_LEVELS as u32, SLOTS)?;
             let entities = found.entities.max(1.0);
             let below = (asked * (1.0 + found.rows)).min(entities);
             // If not all were counted, there may be up to `entities`: take the geometric mean.

@@ -17,7 +17,7 @@ use crate::pg::snapshot::SnapshotView;
 use crate::serve::conditions::Ticket;
 use crate::serve::labels::Labels;
 use crate::serve::sink::Sibling;
-use crate::serve::walk::CELLS;
+use crate::serve::walk::SLOTS;
 use crate::serve::{asked, reference, route, siblings, walk};
 use cftrag_core::{Counters, Image, Interruptible, NameId, Names, Roots, Step, some_is_left};
 use pgrx::check_for_interrupts;
@@ -100,7 +100,7 @@ struct Root {
 impl RootList {
     fn step(&mut self, scan: &mut Roots, image: Image<'_>, seen: &SnapshotView) -> Step {
         let RootList { trees, names, roots, short } = self;
-        image.roots(scan, CELLS, seen, |tree, name| {
+        image.roots(scan, SLOTS, seen, |tree, name| {
             let start = names.len();
             let tree = tree.map(|tree| trees.try_id(tree));
             if tree == Some(None) || names.try_reserve(name.len()).is_err() || roots.try_reserve(1).is_err() {
@@ -119,7 +119,7 @@ impl RootList {
     /// Reserves room for what a step finds, except for long names; outside the lock, because growing copies. Returns
     /// false without memory.
     fn make_room(&mut self) -> bool {
-        self.roots.try_reserve(CELLS).is_ok() && self.names.try_reserve(CELLS * 16).is_ok() && some_is_left()
+        self.roots.try_reserve(SLOTS).is_ok() && self.names.try_reserve(SLOTS * 16).is_ok() && some_is_left()
     }
 
     fn write(mut self, of: &AttachedTable, rows: Rows) -> Fallible<()> {

@@ -34,7 +34,7 @@ use pgrx::check_for_interrupts;
 use std::rc::Rc;
 
 /// Edge slots visited before the lock is released; a word counts as two. See walk.rs.
-const CELLS: usize = 20_000;
+const SLOTS: usize = 20_000;
 
 /// Entities of aliases looked up before the lock is released.
 const NAMES: usize = 64;
@@ -306,7 +306,7 @@ fn known_words(
     for (n, (of, seek)) in tables.iter().enumerate() {
         known.next_source(text.language());
         let vocabulary = seek.vocabulary();
-        let first = |image: Image<'_>, seen: &SnapshotView| known.step(image, vocabulary, seen, CELLS, text);
+        let first = |image: Image<'_>, seen: &SnapshotView| known.step(image, vocabulary, seen, SLOTS, text);
         let mut own = None;
         let mut step = if n == 0 {
             edges.read(first)?
@@ -325,7 +325,7 @@ fn known_words(
                 }
                 _ => known.prepare(text, &mut Interruptible::new(&mut { check_interrupts })),
             }
-            step = ticket.read(|image, seen| known.step(image, vocabulary, seen, CELLS, text))?;
+            step = ticket.read(|image, seen| known.step(image, vocabulary, seen, SLOTS, text))?;
         }
     }
     Ok(())
@@ -414,7 +414,7 @@ fn recognise(
     recogniser.avoid(taken, apart);
     recogniser.begin(seek, all);
     recogniser.read(&mut reader, &mut work).map_err(no_room)?;
-    let first = |image: Image<'_>, seen: &SnapshotView| recogniser.step(image, seen, CELLS, &reader);
+    let first = |image: Image<'_>, seen: &SnapshotView| recogniser.step(image, seen, SLOTS, &reader);
     let (mut ticket, step) = route::route_whole(of, first)?;
     let mut step = step;
     loop {
@@ -431,7 +431,7 @@ fn recognise(
             Step::Done => return Ok(ticket),
             Step::More => {
                 check_for_interrupts!();
-                recogniser.make_room(CELLS).map_err(no_room)?;
+                recogniser.make_room(SLOTS).map_err(no_room)?;
             }
             Step::Ask => {
                 ticket.learn(recogniser.asked())?;
@@ -440,7 +440,7 @@ fn recognise(
             }
         }
         recogniser.read(&mut reader, &mut work).map_err(no_room)?;
-        step = ticket.read(|image, seen| recogniser.step(image, seen, CELLS, &reader))?;
+        step = ticket.read(|image, seen| recogniser.step(image, seen, SLOTS, &reader))?;
     }
 }
 

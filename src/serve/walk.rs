@@ -1,6 +1,6 @@
 //! The hierarchy around an entity: walks in the image or runs the reference query, and passes the rows on.
 //!
-//! `KEEP_WALKS` workspaces are kept between calls, each within `KEEP_BYTES`. A walk runs in steps of `CELLS`, so that
+//! `KEEP_WALKS` workspaces are kept between calls, each within `KEEP_BYTES`. A walk runs in steps of `SLOTS`, so that
 //! no image lock is held for long and a cancel takes effect between them.
 
 use crate::call::tuple::HEADERS;
@@ -28,7 +28,7 @@ use pgrx::pg_sys::panic::ErrorReport;
 use std::cell::{Cell, RefCell};
 
 /// Edge slots visited before the lock is released: about a millisecond, so that no writer waits longer for a reader.
-pub const CELLS: usize = 20_000;
+pub const SLOTS: usize = 20_000;
 
 /// One in this many of a backend's image calls settles half of the versions, as far as no snapshot needs them.
 const SETTLE_EVERY: u32 = 16;
@@ -42,8 +42,8 @@ const SLOTS_PER_SETTLED: u64 = 4;
 /// A workspace that grew past this, by some 100,000 rows, is freed after the call.
 const KEEP_BYTES: usize = 16 << 20;
 
-/// Cells that a new workspace reserves.
-const FIRST_CELLS: usize = 1024;
+/// Slots that a new workspace reserves.
+const FIRST_SLOTS: usize = 1024;
 
 /// Workspaces kept: a statement seldom has more scans at once.
 const KEEP_WALKS: usize = 4;
@@ -96,7 +96,7 @@ pub fn workspace() -> Fallible<Box<Walk>> {
     walk.answer_own_rows(false);
     walk.answer_labels(false);
     if is_new {
-        walk.make_room(FIRST_CELLS, &mut Interruptible::new(&mut || ())).map_err(error::no_room)?;
+        walk.make_room(FIRST_SLOTS, &mut Interruptible::new(&mut || ())).map_err(error::no_room)?;
     }
     Ok(walk)
 }
@@ -167,7 +167,7 @@ pub fn walk_from(
         check_for_interrupts!();
         some.iter().for_each(|name| walk.begin(name, up as u32, down as u32));
     }
-    let step = |image: Image<'_>, seen: &SnapshotView| walk.step(image, seen, CELLS);
+    let step = |image: Image<'_>, seen: &SnapshotView| walk.step(image, seen, SLOTS);
     let first = route::route_and(of, step).map_err(End::from);
     let mut taken = 0;
     let mut part = |walk: &mut Walk| {
@@ -213,7 +213,7 @@ fn finish(
                 if walk.has_part() {
                     part(walk).map_err(End::Error)?;
                 }
-                let room = walk.make_room(CELLS, &mut Interruptible::new(&mut { check_interrupts }));
+                let room = walk.make_room(SLOTS, &mut Interruptible::new(&mut { check_interrupts }));
                 room.map_err(|why| End::Error(error::no_room(why)))?;
             }
             Step::Ask => {
@@ -222,7 +222,7 @@ fn finish(
                 walk.restart();
             }
         }
-        step = ticket.read(|image, seen| walk.step(image, seen, CELLS))?;
+        step = ticket.read(|image, seen| walk.step(image, seen, SLOTS))?;
     }
 }
 

@@ -126,7 +126,7 @@ fn world() -> HeapMemory {
 fn a_step_of_a_walk_with_labels_allocates_nothing() {
     let heap = world();
     let image = Image::open(&heap).unwrap();
-    for cells in [1, 100, 20_000] {
+    for slots in [1, 100, 20_000] {
         let (told, mut nothing) = (Told::default(), || ());
         let work = &mut Interruptible::new(&mut nothing);
         let mut walk = Walk::new(Prefix::LENGTH);
@@ -140,16 +140,16 @@ fn a_step_of_a_walk_with_labels_allocates_nothing() {
         for steps in 0.. {
             assert!(steps < 1_000_000, "it comes no further");
             let visited = walk.counters().slots_visited;
-            match step(|| walk.step(image, &told, cells)) {
+            match step(|| walk.step(image, &told, slots)) {
                 Step::Done => break,
-                Step::More => walk.make_room(cells, work).unwrap(),
+                Step::More => walk.make_room(slots, work).unwrap(),
                 Step::Ask => {
                     told.learn(walk.asked());
                     asked += 1;
                     walk.restart();
                 }
             }
-            assert!(walk.counters().slots_visited <= visited + 2 * cells as u64 + 64);
+            assert!(walk.counters().slots_visited <= visited + 2 * slots as u64 + 64);
         }
         walk.try_finish(work).unwrap();
         let name = |name| String::from_utf8(walk.name(name).to_vec()).unwrap();
@@ -207,7 +207,7 @@ fn a_step_of_a_recogniser_allocates_nothing() {
     let image = Image::open(&heap).unwrap();
     let text =
         "of ".repeat(700) + &"A child 1, the SHOP front; a hub. Hub 00017, Child 3.1 ".repeat(60);
-    for (seek, cells) in [
+    for (seek, slots) in [
         (Seek::Entities, 20_000),
         (Seek::Entities, 300),
         (Seek::Labelled, 20_000),
@@ -222,9 +222,9 @@ fn a_step_of_a_recogniser_allocates_nothing() {
         for steps in 0.. {
             assert!(steps < 1_000_000, "it comes no further");
             recogniser.read(&mut reader, work).unwrap();
-            match step(|| recogniser.step(image, &told, cells, &reader)) {
+            match step(|| recogniser.step(image, &told, slots, &reader)) {
                 Step::Done => break,
-                Step::More => recogniser.make_room(cells).unwrap(),
+                Step::More => recogniser.make_room(slots).unwrap(),
                 Step::Ask => {
                     told.learn(recogniser.asked());
                     recogniser.begin(seek, false);
@@ -249,7 +249,7 @@ fn a_step_of_a_recogniser_allocates_nothing() {
             let each = by.mentions().iter();
             each.map(|m| (m.from, m.to, name(m.entity), m.alias.map(name), m.spelling)).collect()
         };
-        assert!(found(&recogniser) == found(&unlimited), "{seek:?} {cells}");
+        assert!(found(&recogniser) == found(&unlimited), "{seek:?} {slots}");
     }
 }
 

@@ -153,13 +153,13 @@ fn an_edge_to_itself_is_a_row_at_depth_0_where_it_is_asked_for() {
         image.insert(&Edge { tree: Some(&tree), parent, child }, None).unwrap();
     }
     image.insert(&Edge { tree: Some(b"3"), parent: b"a", child: b"a" }, None).unwrap();
-    let rows = |own: bool, cells| {
+    let rows = |own: bool, slots| {
         let mut walk = new_walk();
         walk.answer_own_rows(own);
         for entity in [&b"a"[..], b"b"] {
             walk.begin(entity, 2, 2);
         }
-        while walk.step(image, &AllSeen, cells) != Step::Done {}
+        while walk.step(image, &AllSeen, slots) != Step::Done {}
         walk.finish();
         [0, 1].map(|group| answers(&walk, group))
     };
@@ -171,8 +171,8 @@ fn an_edge_to_itself_is_a_row_at_depth_0_where_it_is_asked_for() {
     let mut own = vec![row("1", Ancestor, 0, "a", "a"), row("3", Ancestor, 0, "a", "a")];
     own.extend(of_a);
     own.sort();
-    for cells in [1, 100] {
-        assert_eq!(rows(true, cells), [own.clone(), of_b[..1].to_vec()], "{cells}");
+    for slots in [1, 100] {
+        assert_eq!(rows(true, slots), [own.clone(), of_b[..1].to_vec()], "{slots}");
     }
 }
 

@@ -123,7 +123,7 @@ fn found(
     seen: &impl Visibility,
     text: &str,
     kind: FormKind,
-    cells: usize,
+    slots: usize,
 ) -> Found {
     let mut recogniser = Recogniser::new(Prefix::LENGTH);
     recogniser.match_case(true);
@@ -137,17 +137,17 @@ fn found(
     let mut reader = Reader::normal(text, &normal);
     if kind == FormKind::Misspelled {
         known.begin(&normal, usize::MAX).unwrap();
-        while known.step(image, Vocabulary::Names, seen, cells, &normal) != Step::Done {
+        while known.step(image, Vocabulary::Names, seen, slots, &normal) != Step::Done {
             known.prepare(&normal, &mut work);
         }
         reader = Reader::misspelled(text, &normal, &known);
     }
     loop {
         recogniser.read(&mut reader, &mut work).unwrap();
-        if recogniser.step(image, seen, cells, &reader) == Step::Done {
+        if recogniser.step(image, seen, slots, &reader) == Step::Done {
             break;
         }
-        recogniser.make_room(cells).unwrap();
+        recogniser.make_room(slots).unwrap();
         steps += 1;
         assert!(steps < 100_000, "no progress");
     }
@@ -240,19 +240,19 @@ proptest! {
     fn each_form_finds_what_its_definition_says(
         names in proptest::collection::btree_set(words(6), 1..25),
         text in text(40),
-        cells in prop_oneof![Just(1_usize), Just(7), Just(100_000)],
+        slots in prop_oneof![Just(1_usize), Just(7), Just(100_000)],
         seen in any::<u64>(),
     ) {
         let heap = image_of(&names);
         let image = Image::open(&heap).unwrap();
         for kind in KINDS {
-            prop_assert_eq!(found(image, &AllSeen, &text, kind, cells), defined(&names, &text, kind), "{:?}", kind);
+            prop_assert_eq!(found(image, &AllSeen, &text, kind, slots), defined(&names, &text, kind), "{:?}", kind);
         }
         // A snapshot that does not see all names finds others misspelled.
         let visible = names.iter().enumerate().filter(|(i, _)| seen >> i & 1 == 1);
         let visible = visible.map(|(_, name)| name.clone()).collect();
         for kind in KINDS {
-            let found = found(image, &Some64(seen), &text, kind, cells);
+            let found = found(image, &Some64(seen), &text, kind, slots);
             prop_assert_eq!(found, defined(&visible, &text, kind), "{:?}", kind);
         }
         // Names go again, in another order.
@@ -261,7 +261,7 @@ proptest! {
         image.verify(&mut |problem| panic!("{problem:?}"));
         let left = names.iter().skip(gone).cloned().collect();
         for kind in KINDS {
-            prop_assert_eq!(found(image, &AllSeen, &text, kind, cells), defined(&left, &text, kind), "{:?}", kind);
+            prop_assert_eq!(found(image, &AllSeen, &text, kind, slots), defined(&left, &text, kind), "{:?}", kind);
         }
     }
 }

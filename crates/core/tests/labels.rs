@@ -84,13 +84,13 @@ fn a_walk_leaves_labels_out_and_gives_the_smallest_of_each_relative() {
     let world = world();
     let image = Image::open(&world.heap).unwrap();
     verify(image);
-    for (wanted, cells) in [(false, 100), (true, 100), (true, 1)] {
+    for (wanted, slots) in [(false, 100), (true, 100), (true, 1)] {
         for id in 0..60 {
             let name = id.to_string();
             let mut walk = Walk::new(Prefix::LENGTH);
             walk.answer_labels(wanted);
             walk.begin(name.as_bytes(), 3, 3);
-            while walk.step(image, &AllSeen, cells) != Step::Done {}
+            while walk.step(image, &AllSeen, slots) != Step::Done {}
             walk.finish();
             let least = |name: &str| world.least(name);
             for row in walk.rows() {
@@ -154,8 +154,8 @@ fn the_labels_of_an_entity_in_many_trees_are_read_once() {
 fn an_entity_with_a_label_in_many_rows_is_found_once_for_each_mention() {
     let heap = in_many_trees();
     let image = Image::open(&heap).unwrap();
-    for (seek, cells) in [(Seek::Labelled, 20_000), (Seek::Labelled, 100), (Seek::Aliased, 1)] {
-        let recogniser = recognised(image, &"shoes, Boots 0007. ".repeat(20), seek, cells);
+    for (seek, slots) in [(Seek::Labelled, 20_000), (Seek::Labelled, 100), (Seek::Aliased, 1)] {
+        let recogniser = recognised(image, &"shoes, Boots 0007. ".repeat(20), seek, slots);
         let found: Vec<_> =
             recogniser.mentions().iter().map(|one| text(recogniser.name(one.entity))).collect();
         assert_eq!(found, ["1", "2"].repeat(20));

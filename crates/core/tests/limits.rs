@@ -20,13 +20,13 @@ fn hubs(hubs: usize, children: usize) -> HeapMemory {
 }
 
 /// Walks to the end; returns the number of rows in each part.
-fn walk(walk: &mut Walk, image: Image<'_>, cells: usize) -> Result<Vec<usize>, NoRoom> {
+fn walk(walk: &mut Walk, image: Image<'_>, slots: usize) -> Result<Vec<usize>, NoRoom> {
     let (mut check_interrupts, mut parts) = (|| (), Vec::new());
     let work = &mut Interruptible::new(&mut check_interrupts);
     for steps in 1.. {
         assert!(steps < 1_000_000, "it comes no further: {:?}", walk.so_far());
         let before = walk.bytes();
-        let step = walk.step(image, &AllSeen, cells);
+        let step = walk.step(image, &AllSeen, slots);
         assert_eq!(walk.bytes(), before, "a step allocates nothing");
         match step {
             Step::Done => break,
@@ -37,7 +37,7 @@ fn walk(walk: &mut Walk, image: Image<'_>, cells: usize) -> Result<Vec<usize>, N
                     parts.push(walk.rows().len());
                     walk.take_part();
                 }
-                walk.make_room(cells, work)?;
+                walk.make_room(slots, work)?;
             }
         }
     }
@@ -60,9 +60,9 @@ fn limited(limit: usize, part: usize, questions: usize) -> Walk {
 #[test]
 fn a_walk_with_limits_grows_between_its_steps_only() {
     let heap = hubs(3, 5000);
-    for cells in [1, 100, 20_000] {
+    for slots in [1, 100, 20_000] {
         let mut limited = limited(usize::MAX, usize::MAX, 3);
-        assert_eq!(walk(&mut limited, Image::open(&heap).unwrap(), cells), Ok(vec![15_000]));
+        assert_eq!(walk(&mut limited, Image::open(&heap).unwrap(), slots), Ok(vec![15_000]));
     }
 }
 

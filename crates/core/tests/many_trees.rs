@@ -45,17 +45,17 @@ fn world() -> (HeapMemory, BTreeSet<Triple>) {
 fn walk(
     walk: &mut Walk,
     heap: &mut HeapMemory,
-    cells: usize,
+    slots: usize,
     mut change: impl FnMut(&mut HeapMemory),
 ) {
     let mut check_interrupts = || ();
     let work = &mut Interruptible::new(&mut check_interrupts);
     for steps in 1.. {
         assert!(steps < 1_000_000, "it comes no further: {:?}", walk.so_far());
-        if walk.step(Image::open(heap).unwrap(), &AllSeen, cells) == Step::Done {
+        if walk.step(Image::open(heap).unwrap(), &AllSeen, slots) == Step::Done {
             break;
         }
-        walk.make_room(cells, work).unwrap();
+        walk.make_room(slots, work).unwrap();
         change(heap);
     }
     walk.try_finish(work).unwrap();
@@ -66,7 +66,7 @@ fn they_are_right_whatever_the_questions_the_budget_and_the_writers() {
     let (mut heap, edges) = world();
     let questions: [&[u32]; 3] = [&[3], &[1, 5, 5, 11], &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]];
     let mut strangers = 0;
-    for (asked, cells) in
+    for (asked, slots) in
         questions.into_iter().flat_map(|asked| [(asked, 1), (asked, 37), (asked, 20_000)])
     {
         for (limited, changing) in [(false, false), (true, false), (true, true)] {
@@ -80,7 +80,7 @@ fn they_are_right_whatever_the_questions_the_budget_and_the_writers() {
             for (n, id) in asked.iter().enumerate() {
                 reader.begin(format!("entity {id}").as_bytes(), 3, n as u32 % 5);
             }
-            walk(&mut reader, &mut heap, cells, |heap| {
+            walk(&mut reader, &mut heap, slots, |heap| {
                 if changing && strangers < 2000 {
                     strangers += 1;
                     let name = |n: u32| bytes(&format!("stranger {n}"));
@@ -93,7 +93,7 @@ fn they_are_right_whatever_the_questions_the_budget_and_the_writers() {
                 assert_eq!(
                     answers(&reader, n as u32),
                     wanted,
-                    "{id} of {asked:?}, {cells}, {limited}, {changing}"
+                    "{id} of {asked:?}, {slots}, {limited}, {changing}"
                 );
             }
         }

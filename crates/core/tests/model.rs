@@ -25,8 +25,8 @@ fn op() -> impl Strategy<Value = Op> {
         3 => (0..20_u8, any::<bool>()).prop_map(|(max, forgetful)| Op::Settle { max, forgetful }),
         1 => (0..64_u8).prop_map(Op::Cool),
         6 => (i(), i(), i(), by(), 1..40_u8, any::<bool>()).prop_map(
-            |(entity, up, down, own, cells, forgetful)| {
-                Op::Context { entity, up, down, own, cells, forgetful }
+            |(entity, up, down, own, slots, forgetful)| {
+                Op::Context { entity, up, down, own, slots, forgetful }
             }
         ),
         1 => (by(), any::<bool>()).prop_map(|(own, forgetful)| Op::Edges { own, forgetful }),
@@ -34,8 +34,8 @@ fn op() -> impl Strategy<Value = Op> {
         5 => (by(), 1..40_u8, any::<bool>())
             .prop_map(|(own, budget, forgetful)| Op::Roots { own, budget, forgetful }),
         5 => (any::<[u8; 12]>(), any::<bool>(), by(), 1..40_u8, any::<bool>()).prop_map(
-            |(text, overlapping, own, cells, forgetful)| {
-                Op::Recognise { text, overlapping, own, cells, forgetful }
+            |(text, overlapping, own, slots, forgetful)| {
+                Op::Recognise { text, overlapping, own, slots, forgetful }
             }
         ),
     ]

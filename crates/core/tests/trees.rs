@@ -53,7 +53,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).unwrap()
 }
 
-fn walk(image: Image<'_>, id: u32, only: Option<Trees>, cells: usize) -> Answer {
+fn walk(image: Image<'_>, id: u32, only: Option<Trees>, slots: usize) -> Answer {
     let mut walk = Walk::new(Prefix::LENGTH);
     walk.clear();
     walk.answer_own_rows(true);
@@ -61,7 +61,7 @@ fn walk(image: Image<'_>, id: u32, only: Option<Trees>, cells: usize) -> Answer 
         walk.only_in(only);
     }
     walk.begin(id.to_string().as_bytes(), 3, 3);
-    while walk.step(image, &AllSeen, cells) != Step::Done {}
+    while walk.step(image, &AllSeen, slots) != Step::Done {}
     walk.finish();
     let row = |row: &cftrag_core::Row| {
         let (relative, via) = (text(walk.name(row.relative)), text(walk.name(row.via)));
@@ -95,10 +95,10 @@ fn walks_and_roots_of_some_trees_are_those_of_all_without_the_others() {
         let in_wanted = |all: Answer| -> Answer {
             all.into_iter().filter(|(tree, _)| wanted.contains(tree)).collect()
         };
-        for (id, cells) in (0..60).flat_map(|id| [(id, 1000), (id, 1)]) {
-            let all = in_wanted(walk(image, id, None, cells));
+        for (id, slots) in (0..60).flat_map(|id| [(id, 1000), (id, 1)]) {
+            let all = in_wanted(walk(image, id, None, slots));
             rows += all.len();
-            assert_eq!(walk(image, id, Some(trees(&wanted)), cells), all, "{id} in {wanted:?}");
+            assert_eq!(walk(image, id, Some(trees(&wanted)), slots), all, "{id} in {wanted:?}");
         }
         for budget in [1, 1000] {
             let all = in_wanted(roots(image, Roots::new(), budget));

@@ -67,7 +67,7 @@ fn search(
     heap: &mut HeapMemory,
     text: &str,
     seek: Seek,
-    cells: usize,
+    slots: usize,
     changing: bool,
 ) -> (Found, u64) {
     let mut check_interrupts = || ();
@@ -78,9 +78,9 @@ fn search(
     for steps in 0.. {
         assert!(steps < 1_000_000, "it comes no further");
         recogniser.read(&mut reader, work).unwrap();
-        match recogniser.step(Image::open(heap).unwrap(), &Before, cells, &reader) {
+        match recogniser.step(Image::open(heap).unwrap(), &Before, slots, &reader) {
             Step::Done => break,
-            Step::More => recogniser.make_room(cells).unwrap(),
+            Step::More => recogniser.make_room(slots).unwrap(),
             Step::Ask => unreachable!("everything is known"),
         }
         if changing && steps < 500 {
@@ -102,8 +102,8 @@ fn a_name_is_the_same_each_time_and_its_rows_are_not_read_each_time() {
         let (first, read_once) = search(&mut heap, once, seek, 20_000, false);
         assert!(!first.is_empty() && first.iter().any(|found| found.2.starts_with("hub two")));
         assert!(!first.iter().any(|found| found.2.starts_with("hub one")));
-        for (cells, changing) in [(20_000, false), (50, false), (1, false), (50, true), (1, true)] {
-            let (all, read) = search(&mut heap, &once.repeat(40), seek, cells, changing);
+        for (slots, changing) in [(20_000, false), (50, false), (1, false), (50, true), (1, true)] {
+            let (all, read) = search(&mut heap, &once.repeat(40), seek, slots, changing);
             let again = |n: usize| {
                 let shift = n * once.len();
                 first.iter().cloned().map(move |(from, to, entity, alias, spelling)| {
@@ -111,7 +111,7 @@ fn a_name_is_the_same_each_time_and_its_rows_are_not_read_each_time() {
                 })
             };
             let expected: Found = (0..40).flat_map(again).collect();
-            assert_eq!(all, expected, "{seek:?} {cells} {changing}");
+            assert_eq!(all, expected, "{seek:?} {slots} {changing}");
             assert!(changing || read < 4 * read_once, "{seek:?}: {read_once} slots, then {read}");
         }
     }
@@ -127,9 +127,9 @@ fn a_label_of_very_many_entities_is_found_each_time() {
         insert(&mut heap, Some(LABELS), &label, format!("id {n}").as_bytes(), xmin);
     }
     for seek in [Seek::Labelled, Seek::Aliased] {
-        for (cells, changing) in [(20_000, false), (500, false), (500, true)] {
-            let (found, _) = search(&mut heap, "a shop, a shop; a shop", seek, cells, changing);
-            assert_eq!(found.len(), 3 * 5000, "{seek:?} {cells} {changing}");
+        for (slots, changing) in [(20_000, false), (500, false), (500, true)] {
+            let (found, _) = search(&mut heap, "a shop, a shop; a shop", seek, slots, changing);
+            assert_eq!(found.len(), 3 * 5000, "{seek:?} {slots} {changing}");
             let places: Vec<usize> = found.iter().map(|one| one.0).collect();
             assert_eq!((places[0], places[5000], places[10_000]), (2, 10, 18));
         }

@@ -15,7 +15,7 @@ const PER_FOUND: usize = 4;
 const MOST: usize = 20_000;
 /// The most that comparing all names of a kept form with a text may cost, in slots: they are compared in one step,
 /// under the lock.
-const MOST_CELLS: usize = 4096;
+const MOST_SLOTS: usize = 4096;
 /// Bytes of the longest form that is kept.
 const LONGEST: usize = 512;
 /// Forms for which there is room at first, and bytes of each.
@@ -60,7 +60,7 @@ struct Reading {
     /// How many names were read, where the seen ones begin, and what comparing these costs.
     read: usize,
     from: usize,
-    cells: usize,
+    slots: usize,
 }
 
 impl Forms {
@@ -77,7 +77,7 @@ impl Forms {
             let more = self.kept.len().max(FIRST);
             _ = self.all.try_reserve(more, more * USUAL)
                 && self.kept.try_reserve(more).is_ok()
-                && self.seen.try_reserve(MOST_CELLS.max(self.seen.len())).is_ok();
+                && self.seen.try_reserve(MOST_SLOTS.max(self.seen.len())).is_ok();
         }
     }
 
@@ -126,7 +126,7 @@ impl Forms {
     /// How many names of the current form were read; begins the form if none is being read.
     pub(crate) fn read(&mut self) -> usize {
         let from = self.seen.len();
-        self.reading.get_or_insert(Reading { read: 0, from, cells: 0 }).read
+        self.reading.get_or_insert(Reading { read: 0, from, slots: 0 }).read
     }
 
     /// Counts one more name of the current form as read.
@@ -138,15 +138,15 @@ impl Forms {
 
     /// Adds a name of the current form, which costs so many slots to compare, unless it is one of the last ones;
     /// `false` if the form becomes too expensive, or finds no room.
-    pub(crate) fn add(&mut self, seen: Seen, cells: usize) -> bool {
+    pub(crate) fn add(&mut self, seen: Seen, slots: usize) -> bool {
         let Some(reading) = &mut self.reading else { return false };
         if self.seen[reading.from..].iter().rev().take(LAST).any(|before| *before == seen) {
             return true;
         }
-        reading.cells += cells;
+        reading.slots += slots;
         let has_room = self.seen.len() < self.seen.capacity();
         self.is_short |= !has_room;
-        let fits = reading.cells <= MOST_CELLS && has_room;
+        let fits = reading.slots <= MOST_SLOTS && has_room;
         if fits {
             self.seen.push(seen);
         }

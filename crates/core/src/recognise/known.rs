@@ -25,7 +25,7 @@ use crate::vocabulary::letters::{self, Vocabulary};
 use crate::{Image, Visibility};
 
 /// What a word costs, in slots: two buckets and an item.
-const WORD_CELLS: usize = 3;
+const WORD_SLOTS: usize = 3;
 /// How often a source is begun again because the image changed, before it is done in one step.
 const MOST_RESTARTS: u32 = 8;
 /// The words of a text that names have, over all sources that were read.
@@ -130,13 +130,13 @@ impl KnownWords {
         self.asked.xids()
     }
 
-    /// Reader: looks on for words of names, or of labels, for about `cells` slots.
+    /// Reader: looks on for words of names, or of labels, for about `slots` slots.
     pub fn step(
         &mut self,
         image: Image<'_>,
         of: Vocabulary,
         seen: &impl Visibility,
-        cells: usize,
+        slots: usize,
         text: &NormalText,
     ) -> Step {
         let epoch = image.epoch();
@@ -145,7 +145,7 @@ impl KnownWords {
             self.begin_anew();
         }
         self.epoch = Some(epoch);
-        let mut budget = if self.restarts > MOST_RESTARTS { usize::MAX } else { cells.max(1) };
+        let mut budget = if self.restarts > MOST_RESTARTS { usize::MAX } else { slots.max(1) };
         if !self.look_up(image, of, text, &mut budget) {
             return Step::More;
         }
@@ -201,7 +201,7 @@ impl KnownWords {
                 *budget = budget.saturating_sub(1);
                 continue;
             }
-            *budget = budget.saturating_sub(WORD_CELLS);
+            *budget = budget.saturating_sub(WORD_SLOTS);
             let names = image.count_of(of, letters);
             if names > 0 {
                 Self::set(&mut self.in_names, word);
@@ -251,7 +251,7 @@ impl KnownWords {
                 match self.sees(image, record, is_label, seen, budget) {
                     Some(true) => {}
                     Some(false) => {
-                        *budget = budget.saturating_sub(WORD_CELLS);
+                        *budget = budget.saturating_sub(WORD_SLOTS);
                         self.discount(record, text);
                     }
                     None => {

@@ -52,7 +52,7 @@ use crate::walk::arena::{Arena, Name, Prefix};
 use crate::{Image, Visibility};
 
 /// What a word that names may begin with costs, in slots: two buckets.
-const WORD_CELLS: usize = 2;
+const WORD_SLOTS: usize = 2;
 /// How often a word is begun again because the image changed, before it is done in one step.
 const MOST_RESTARTS: u32 = 8;
 
@@ -279,19 +279,19 @@ impl Recogniser {
         if fits { Ok(()) } else { Err(NoRoom::Memory(window)) }
     }
 
-    /// Reader: continues with the text that was last read, for about `cells` edge slots.
+    /// Reader: continues with the text that was last read, for about `slots` edge slots.
     pub fn step(
         &mut self,
         image: Image<'_>,
         seen: &impl Visibility,
-        cells: usize,
+        slots: usize,
         reader: &Reader<'_>,
     ) -> Step {
         let text = reader.written();
         self.notice_changes(image);
         self.held.hash(self.seed);
         let whole = self.held.whole();
-        let mut budget = cells.max(1);
+        let mut budget = slots.max(1);
         if self.kind == FormKind::Misspelled {
             self.step_misspelled((image, text), reader, seen, &mut budget);
         }
@@ -454,7 +454,7 @@ impl Recogniser {
                         return Err(unfinished);
                     }
                 }
-                *budget = budget.saturating_sub(WORD_CELLS + self.owed);
+                *budget = budget.saturating_sub(WORD_SLOTS + self.owed);
                 if self.has_many() {
                     *budget = 0;
                 }

@@ -8,7 +8,7 @@ use crate::memory::hash::Kind;
 use crate::memory::id::{RecordId, TreeId, to_word};
 
 /// The cost of looking up a tree, in slots: two buckets and a record.
-const LOOKUP_CELLS: usize = 4;
+const LOOKUP_SLOTS: usize = 4;
 /// Up to this many trees are compared one by one.
 const FEW: usize = 8;
 
@@ -60,7 +60,7 @@ impl Trees {
             if *budget == 0 {
                 return false;
             }
-            *budget = budget.saturating_sub(LOOKUP_CELLS);
+            *budget = budget.saturating_sub(LOOKUP_SLOTS);
             let start = self.looked_up.checked_sub(1).map_or(0, |before| self.ends[before]);
             let tree = image.key(Kind::Tree, &self.names[start..end]).record.map(RecordId::tree);
             if tree.is_some() {

@@ -60,7 +60,7 @@ const BLOCK: usize = TOGETHER;
 /// Rows per question for which the table of rows met has room at first.
 const USUAL_ROWS: usize = 32;
 /// The cost of a lookup, in slots: two buckets and a record.
-const LOOKUP_CELLS: usize = 4;
+const LOOKUP_SLOTS: usize = 4;
 
 /// The workspace of a reader: questions, frontier, answers. Its memory is reused.
 #[derive(Debug)]
@@ -280,12 +280,12 @@ impl Walk {
         self.wants_labels = on;
     }
 
-    /// Reader: continues with the questions, for about `cells` edge slots.
-    pub fn step(&mut self, image: Image<'_>, seen: &impl Visibility, cells: usize) -> Step {
+    /// Reader: continues with the questions, for about `slots` edge slots.
+    pub fn step(&mut self, image: Image<'_>, seen: &impl Visibility, slots: usize) -> Step {
         self.notice_changes(image);
         self.versions = image.root().count(Counter::Versions) > 0;
         self.labels = image.labels();
-        let mut budget = cells.max(1);
+        let mut budget = slots.max(1);
         if let Some(trees) = &mut self.trees
             && !trees.look_up(image, &mut budget)
         {
@@ -438,7 +438,7 @@ impl Walk {
         self.count_room();
         self.counters.lookups += wide(to - from);
         self.counters.hits += wide(self.starts.len());
-        *budget = budget.saturating_sub((to - from) * LOOKUP_CELLS);
+        *budget = budget.saturating_sub((to - from) * LOOKUP_SLOTS);
         true
     }
 }

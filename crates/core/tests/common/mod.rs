@@ -51,7 +51,7 @@ pub enum Op {
         up: u8,
         down: u8,
         own: Option<u8>,
-        cells: u8,
+        slots: u8,
         forgetful: bool,
     },
     Edges {
@@ -68,7 +68,7 @@ pub enum Op {
         text: [u8; 12],
         overlapping: bool,
         own: Option<u8>,
-        cells: u8,
+        slots: u8,
         forgetful: bool,
     },
 }
@@ -221,9 +221,9 @@ impl World {
             Op::Delete { row, by, frozen, forgetful } => self.delete(row, by, frozen, forgetful),
             Op::Settle { max, forgetful } => self.settle(max, forgetful),
             Op::Cool(n) => self.image().cool(n.into()),
-            Op::Context { entity, up, down, own, cells, forgetful } => {
+            Op::Context { entity, up, down, own, slots, forgetful } => {
                 let own = own.and_then(|i| self.running(i));
-                self.begin_walk(entity, up, down, own, cells, forgetful);
+                self.begin_walk(entity, up, down, own, slots, forgetful);
             }
             Op::Edges { own, forgetful } => {
                 let own = own.and_then(|i| self.running(i));
@@ -234,9 +234,9 @@ impl World {
                 let own = own.and_then(|i| self.running(i));
                 self.begin_roots(own, budget, forgetful);
             }
-            Op::Recognise { text, overlapping, own, cells, forgetful } => {
+            Op::Recognise { text, overlapping, own, slots, forgetful } => {
                 let own = own.and_then(|i| self.running(i));
-                self.begin_text(text, overlapping, own, cells, forgetful);
+                self.begin_text(text, overlapping, own, slots, forgetful);
             }
         }
     }

@@ -9,7 +9,7 @@ use super::{World, answers, mentions};
 /// A walk between two steps, and its expected result.
 pub(super) struct Active {
     pub(super) snapshot: Snapshot,
-    pub(super) cells: usize,
+    pub(super) slots: usize,
     /// The entity and the answer of each question.
     pub(super) expected: Vec<(Bytes, Vec<Answer>)>,
     /// The number of questions whose answers were taken, and of the parts in which they were.
@@ -43,7 +43,7 @@ pub(super) struct Rooting {
 /// A text between two steps, and the mentions expected in it.
 pub(super) struct Seeking {
     pub(super) snapshot: Snapshot,
-    pub(super) cells: usize,
+    pub(super) slots: usize,
     pub(super) text: String,
     pub(super) overlapping: bool,
     pub(super) read: usize,
@@ -56,7 +56,7 @@ impl World {
         text: [u8; 12],
         overlapping: bool,
         own: Option<u64>,
-        cells: u8,
+        slots: u8,
         forgetful: bool,
     ) {
         if self.seeking.is_some() {
@@ -69,8 +69,8 @@ impl World {
         let expected = oracle::entities(&entities, &text, overlapping);
         self.recogniser.match_case(true);
         self.recogniser.begin(Seek::Entities, overlapping);
-        let cells = cells.into();
-        self.seeking = Some(Seeking { snapshot, cells, text, overlapping, read: 0, expected });
+        let slots = slots.into();
+        self.seeking = Some(Seeking { snapshot, slots, text, overlapping, read: 0, expected });
     }
 
     /// Makes a new reader for each step, because a reader borrows its text.
@@ -83,7 +83,7 @@ impl World {
             seeking.read = seeking.text.len();
         }
         let image = Image::open(&self.heap).unwrap();
-        match self.recogniser.step(image, &seeking.snapshot, seeking.cells, &reader) {
+        match self.recogniser.step(image, &seeking.snapshot, seeking.slots, &reader) {
             Step::More => {}
             Step::Ask => {
                 let asked = self.recogniser.asked();
@@ -137,7 +137,7 @@ impl World {
         up: u8,
         down: u8,
         own: Option<u64>,
-        cells: u8,
+        slots: u8,
         forgetful: bool,
     ) {
         if self.active.is_some() {
@@ -151,8 +151,8 @@ impl World {
         let (up, down) = (u32::from(up % 6), u32::from(down % 6));
         let mut expected = Vec::new();
         // Sometimes with hardly enough memory, and with answers taken in parts.
-        let most = [usize::MAX, 1 << 18, 1 << 20][usize::from(cells) % 3];
-        self.walk.limit(most, usize::from(cells) * 8);
+        let most = [usize::MAX, 1 << 18, 1 << 20][usize::from(slots) % 3];
+        self.walk.limit(most, usize::from(slots) * 8);
         self.walk.clear();
         for i in questions {
             let entity = self.names[i % self.names.len()].clone();
@@ -161,13 +161,13 @@ impl World {
             expected.push((entity, answer));
         }
         self.active =
-            Some(Active { snapshot, cells: cells.into(), expected, taken: 0, parts: 0, most });
+            Some(Active { snapshot, slots: slots.into(), expected, taken: 0, parts: 0, most });
     }
 
     pub(super) fn step_walk(&mut self) {
         let Some(active) = &mut self.active else { return };
         let image = Image::open(&self.heap).unwrap();
-        match self.walk.step(image, &active.snapshot, active.cells) {
+        match self.walk.step(image, &active.snapshot, active.slots) {
             Step::More => {
                 let mut check_interrupts = || ();
                 let work = &mut Interruptible::new(&mut check_interrupts);
@@ -182,7 +182,7 @@ impl World {
                     active.taken = self.walk.take_part();
                     active.parts += 1;
                 }
-                if lacks_room(self.walk.make_room(active.cells, work), active.most) {
+                if lacks_room(self.walk.make_room(active.slots, work), active.most) {
                     self.active = None;
                 }
             }

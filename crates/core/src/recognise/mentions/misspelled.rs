@@ -10,7 +10,7 @@ use crate::vocabulary::letters::Vocabulary;
 /// Near words of which the windows are looked up together: there is room for them.
 const TOGETHER: usize = 64;
 /// What a search for near words costs at least, in slots.
-const SEARCH_CELLS: usize = 16;
+const SEARCH_SLOTS: usize = 16;
 
 impl Seek {
     /// Where the words of the names that are sought are counted.
@@ -57,7 +57,7 @@ impl Recogniser {
             }
             if !self.has_near {
                 self.has_near = self.near.step(of.0, *budget) == Step::Done;
-                *budget = budget.saturating_sub(SEARCH_CELLS);
+                *budget = budget.saturating_sub(SEARCH_SLOTS);
                 if !self.has_near {
                     *budget = 0;
                     return;

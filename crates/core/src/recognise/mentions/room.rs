@@ -33,16 +33,16 @@ impl Recogniser {
         self.short.is_bounded = true;
     }
 
-    /// Makes room for what a step of `cells` slots may find. Called between steps, unlocked.
+    /// Makes room for what a step of `slots` slots may find. Called between steps, unlocked.
     ///
     /// # Errors
     /// If that takes more memory than the limit, or than is available, or if the last step needed more.
-    pub fn make_room(&mut self, cells: usize) -> Result<(), NoRoom> {
+    pub fn make_room(&mut self, slots: usize) -> Result<(), NoRoom> {
         self.asked.make_room(self.limit / 8);
         self.near.make_room(self.limit / 8)?;
         match self.failed {
             Some(why) => Err(why),
-            None => self.grow(cells.min(self.found.len() + LEAST), WORDS),
+            None => self.grow(slots.min(self.found.len() + LEAST), WORDS),
         }
     }
 

@@ -77,14 +77,14 @@ impl Walk {
         if fits { Ok(()) } else { Err(NoRoom::Memory(least)) }
     }
 
-    /// Makes room for what a step of `cells` slots may find. Called between steps, without the lock: a
+    /// Makes room for what a step of `slots` slots may find. Called between steps, without the lock: a
     /// large walk's tables take tens of milliseconds to grow.
     ///
     /// # Errors
     /// If that takes more memory than the limit, or than is available.
-    pub fn make_room(&mut self, cells: usize, work: &mut Interruptible<'_>) -> Result<(), NoRoom> {
+    pub fn make_room(&mut self, slots: usize, work: &mut Interruptible<'_>) -> Result<(), NoRoom> {
         // At least a line of slots, or a step might make no progress.
-        let made = self.try_room(cells.min(self.nodes.len() + LEAST).max(STRANDS), work);
+        let made = self.try_room(slots.min(self.nodes.len() + LEAST).max(STRANDS), work);
         if matches!(made, Err(NoRoom::Limit(_)))
             && !self.room.alone
             && self.questions.len() > self.taken + 1
