@@ -14,7 +14,7 @@ use crate::catalog::registration::Functions;
 use crate::error;
 use crate::error::Fallible;
 use crate::pg::encoding;
-use crate::retrieve::grants::{Asked, Law, Rights, granted_or_some};
+use crate::retrieve::grants::{Claim, Law, Rights, granted_or_some};
 use crate::serve::plans::with_safe_path;
 use cftrag_core::Names;
 use pgrx::Internal;
@@ -54,7 +54,7 @@ fn cft_allowed(call: Call) -> Fallible<Option<bool>> {
         let (roles, rights) = (array::all(&site.roles, &mut Room::new())?, &mut site.rights);
         let grants = GrantsTable::open(site.grants, Functions::beside(call.function()))?;
         let edges = || AttachedTable::of(call.function(), Some(grants.edges));
-        let asked = Asked { grants: &grants, edges: &edges, trees, roles: &roles };
+        let asked = Claim { grants: &grants, edges: &edges, trees, roles: &roles };
         with_safe_path(|| rights.judge(asked, &name).map(Some))
     }
 }

@@ -18,7 +18,7 @@ use crate::retrieve::documents::Wanted;
 use crate::retrieve::expand::Expand;
 use crate::retrieve::gather::gather;
 use crate::retrieve::line::{Gathered, Line};
-use crate::retrieve::question::{Asked, Mode};
+use crate::retrieve::question::{Mode, Request};
 use crate::retrieve::resolve;
 use crate::serve::answer::{reads_as_array, refuse_array};
 use crate::serve::asked::{Reach, matching};
@@ -69,12 +69,12 @@ fn cft_retrieve(call: Call) -> Fallible<()> {
 
 /// The arguments of cft_retrieve, or of cft_prompt; `matched`: the number of the argument `match`, before which is
 /// `filter` and behind which is `narrow`; `expand`: that of the argument expand.
-fn asked(call: &Call, matched: usize, expand: usize) -> Fallible<Asked> {
+fn asked(call: &Call, matched: usize, expand: usize) -> Fallible<Request> {
     let (Some(up), Some(down)) = (call.int(4), call.int(5)) else { return Err(error::null_arguments("up and down")) };
     // No limit but the budget: each document takes a token at least.
     let budget = call.int(6).or_else(guc::budget);
     let k = call.int(2).or(budget).ok_or_else(|| error::null_argument("k"))?;
-    Ok(Asked {
+    Ok(Request {
         function: call.function(),
         question: call.arg(0),
         wanted: Wanted {
@@ -169,7 +169,7 @@ fn cft_prompt(call: Call) -> Fallible<Internal> {
 fn cft_resolve(call: Call) -> Fallible<()> {
     let rows = call.rows();
     let (Some(mention), Some(k)) = (call.arg(0), call.int(2)) else { return Ok(()) };
-    let asked = resolve::Asked {
+    let asked = resolve::ResolveRequest {
         function: call.function(),
         wanted: Wanted {
             vector: call.argument_types()[1],

@@ -27,12 +27,12 @@ struct Site {
     types: Types,
     /// The entity comes from a row.
     keeps: bool,
-    asked: Option<Asked>,
+    asked: Option<LastCall>,
     below: Below,
 }
 
 /// Copies of the arguments of the last call, besides the entity.
-struct Asked {
+struct LastCall {
     ancestors: Vec<u8>,
     edges: Option<pg_sys::Oid>,
     trees: Option<Vec<u8>>,
@@ -80,12 +80,12 @@ impl Site {
         let (edges, trees, mut room, mut asks) = (call.oid(2), call.text(3), Room::new(), None);
         if self.keeps {
             let is_asked =
-                |asked: &Asked| asked.ancestors == *one && asked.edges == edges && asked.trees.as_deref() == trees;
+                |asked: &LastCall| asked.ancestors == *one && asked.edges == edges && asked.trees.as_deref() == trees;
             if self.asked.as_ref().is_some_and(is_asked) {
                 return Ok(());
             }
             let trees = trees.map(|trees| work_memory::copy(trees, &mut room)).transpose()?;
-            asks = Some(Asked { ancestors: work_memory::copy(&one, &mut room)?, edges, trees });
+            asks = Some(LastCall { ancestors: work_memory::copy(&one, &mut room)?, edges, trees });
         }
         if !self.types.many && reads_as_array(&one) && call.is_given_text(1) {
             refuse_array(&AttachedTable::of(call.function(), edges)?, &one, Some("ancestors"))?;

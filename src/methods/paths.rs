@@ -120,7 +120,7 @@ fn add_neighbors<'a, T>(
 #[pg_extern(sql = false)]
 fn cft_path(call: Call) -> Fallible<()> {
     let (rows, mut kept) = (call.rows(), KeptLabels::default());
-    let Some(asked) = Asked::of(&call)? else { return Ok(()) };
+    let Some(asked) = PathRequest::of(&call)? else { return Ok(()) };
     each_path(&asked, MOST_ENTITIES, |names, paths, path| {
         let entities: Vec<_> = path.iter().map(|(entity, _)| names.get(*entity)).collect();
         let steps: Vec<_> = path[1..].iter().map(|(_, steps)| step_name(*steps).as_bytes()).collect();
@@ -162,7 +162,7 @@ fn step_name(steps: u8) -> &'static str {
 /// Errors: those of cft_path.
 #[pg_extern(sql = false)]
 fn cft_explain_path(call: Call) -> Fallible<Option<Vec<u8>>> {
-    let Some(mut asked) = Asked::of(&call)? else { return Ok(None) };
+    let Some(mut asked) = PathRequest::of(&call)? else { return Ok(None) };
     let (mut paths, mut kept, mut named, mut room) =
         (Vec::new(), KeptLabels::default(), NamedEntities::default(), Room::new());
     each_path(&asked, u64::MAX, |names, of, path| {
@@ -231,14 +231,14 @@ fn sentence<'n>(path: impl Iterator<Item = (&'n [u8], u8)>) -> Vec<u8> {
 }
 
 /// What a call (a, b, max_hops, edges) asks for.
-struct Asked<'a> {
+struct PathRequest<'a> {
     walker: Walker,
     a: &'a [u8],
     b: &'a [u8],
     most: u32,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> PathRequest<'a> {
     /// None if an entity or the number of hops is NULL. Errors: 22023 (max_hops); those of cft_context.
     fn of(call: &'a Call) -> Fallible<Option<Self>> {
         let (Some(a), Some(b), Some(most)) = (call.text(0), call.text(1), call.int(2)) else { return Ok(None) };
@@ -253,7 +253,7 @@ impl<'a> Asked<'a> {
 /// tree. A path is its entities, each with the step that leads to it. Error: 54000 if all paths together have more than
 /// `most_entities`.
 fn each_path(
-    asked: &Asked<'_>,
+    asked: &PathRequest<'_>,
     most_entities: u64,
     mut take: impl FnMut(&Names, &Paths, &[(NameId, u8)]) -> Fallible<bool>,
 ) -> Fallible<()> {

@@ -12,7 +12,7 @@ use crate::retrieve::line::{Gathered, Line, fit, head, sentences, shorten};
 use crate::retrieve::named;
 use crate::retrieve::named::{Named, Way, Words};
 use crate::retrieve::place::{Paths, in_one_line, paths};
-use crate::retrieve::question::{Asked, Mode};
+use crate::retrieve::question::{Mode, Request};
 use crate::retrieve::ranked::{Document, fused, nearest};
 use crate::retrieve::words;
 use crate::retrieve::words::Weighed;
@@ -37,7 +37,7 @@ const OF_PATH: usize = 20;
 
 /// Gathers the rows, in the order documents, hierarchy, chunks. Errors: 22023, those of cft_entities,
 /// cft_nearest_documents, cft_context_parts and cft_chunks; 53400, 53200 (memory).
-pub fn gather(asked: &Asked) -> Fallible<Gathered> {
+pub fn gather(asked: &Request) -> Fallible<Gathered> {
     asked.check()?;
     let functions = Functions::beside(asked.function);
     // Without an embedding no documents need be attached.
@@ -46,7 +46,7 @@ pub fn gather(asked: &Asked) -> Fallible<Gathered> {
     let can_search = |of: &Rc<Documents>| of.search.is_some() && words::require(of).is_ok();
     let has_words = asked.mode.is_none() && documents.as_ref().is_some_and(can_search);
     let usual = if has_words { Mode::Hybrid } else { Mode::Cft };
-    let asked = &Asked { mode: asked.mode.or(Some(usual)), ..*asked };
+    let asked = &Request { mode: asked.mode.or(Some(usual)), ..*asked };
     let about = documents.as_ref().filter(|documents| documents.has_entities());
     let mut named = named(asked)?;
     let words = match (&documents, asked.question) {
@@ -131,7 +131,7 @@ struct Lines {
 impl Lines {
     /// Whether a line shows that text already, of which another document has so many tokens; its reason then says
     /// which.
-    fn has(&mut self, asked: &Asked, one: [&Option<Vec<u8>>; 3], tokens: i32) -> Fallible<bool> {
+    fn has(&mut self, asked: &Request, one: [&Option<Vec<u8>>; 3], tokens: i32) -> Fallible<bool> {
         let [Some(text), shown, id] = one else { return Ok(false) };
         // Of a text that is longer than the budget only the beginning is known.
         if asked.wanted.budget.is_some_and(|budget| tokens > budget) {
@@ -149,7 +149,7 @@ impl Lines {
     }
 
     /// Adds the documents, at most `k`; returns the keys of those that were read, in order.
-    fn of_documents(&mut self, asked: &Asked, documents: Vec<Document>) -> Fallible<Vec<Key>> {
+    fn of_documents(&mut self, asked: &Request, documents: Vec<Document>) -> Fallible<Vec<Key>> {
         let (count, mut keys) = (documents.len().min(asked.k as usize), Vec::new());
         for document in documents {
             check_for_interrupts!();
@@ -200,7 +200,7 @@ impl Lines {
     /// Adds the chunks: documents about the entities and their relatives, but none of `others`.
     fn of_chunks(
         &mut self,
-        asked: &Asked,
+        asked: &Request,
         documents: &Documents,
         named: &[Named],
         told: &[usize],
@@ -294,7 +294,7 @@ fn place(lines: &mut [Line], paths: &Paths, placed: &HashSet<Vec<u8>>, budget: O
 }
 
 /// Where the entities, and those that documents are about, are in the hierarchy.
-fn paths_of(asked: &Asked, lines: &[Line], names: &[&[u8]]) -> Fallible<Paths> {
+fn paths_of(asked: &Request, lines: &[Line], names: &[&[u8]]) -> Fallible<Paths> {
     let mut entities: Vec<&[u8]> = lines.iter().filter_map(|line| line.entity.as_deref()).collect(); // bounded: the lines
     entities.extend_from_slice(names);
     entities.sort_unstable();
@@ -307,8 +307,8 @@ fn paths_of(asked: &Asked, lines: &[Line], names: &[&[u8]]) -> Fallible<Paths> {
 }
 
 /// The entities of the question.
-fn named(asked: &Asked) -> Fallible<Vec<Named>> {
-    let Asked { function, wanted, .. } = *asked;
+fn named(asked: &Request) -> Fallible<Vec<Named>> {
+    let Request { function, wanted, .. } = *asked;
     let mut all = match (asked.mode(), asked.question) {
         (Mode::Cft | Mode::Hybrid | Mode::Naive, Some(question)) => {
             named::mentioned(function, &wanted, question, asked.matching, asked.narrow)?
@@ -321,7 +321,7 @@ fn named(asked: &Asked) -> Fallible<Vec<Named>> {
 }
 
 /// The sentences about the entities, and which of these are above others.
-fn hierarchy_of(asked: &Asked, named: &[Named], names: &[&[u8]]) -> Fallible<(Hierarchy, HashSet<usize>)> {
+fn hierarchy_of(asked: &Request, named: &[Named], names: &[&[u8]]) -> Fallible<(Hierarchy, HashSet<usize>)> {
     let mut is_above = HashSet::new(); // bounded: the names
     if names.is_empty() {
         return Ok((Hierarchy::default(), is_above));

@@ -74,7 +74,7 @@ impl Law {
 }
 
 /// What is asked: by which grants, in which trees, and whose roles.
-pub struct Asked<'a> {
+pub struct Claim<'a> {
     pub grants: &'a GrantsTable,
     pub edges: &'a dyn Fn() -> Fallible<AttachedTable>,
     pub trees: Option<pg_sys::Datum>,
@@ -111,7 +111,7 @@ impl Rights {
     }
 
     /// Whether an entity is allowed. 53400, 53200; the errors of a SELECT of the grants and of the edges.
-    pub fn judge(&mut self, asked: Asked<'_>, name: &[u8]) -> Fallible<bool> {
+    pub fn judge(&mut self, asked: Claim<'_>, name: &[u8]) -> Fallible<bool> {
         if self.law != Law::Union {
             asked.grants.require_all_rows()?;
         }

@@ -100,7 +100,7 @@ impl Matters<'_> {
 
 /// Where the hierarchy of entities is read.
 #[derive(Clone, Copy)]
-pub struct Asked {
+pub struct Scope {
     pub function: pg_sys::Oid,
     pub edges: Option<pg_sys::Oid>,
     pub reach: Reach,
@@ -109,7 +109,7 @@ pub struct Asked {
 impl Hierarchy {
     /// The sentences of cft_context_parts about these distinct entities, without their texts. `behind`: what stands
     /// behind the name of each. Errors: those of cft_context_parts.
-    pub fn of(asked: Asked, names: &[&[u8]], behind: &[Vec<u8>]) -> Fallible<Self> {
+    pub fn of(asked: Scope, names: &[&[u8]], behind: &[Vec<u8>]) -> Fallible<Self> {
         let (mut all, mut at) = (Self::default(), 0);
         answer::check_levels(asked.reach)?;
         told(AttachedTable::of(asked.function, asked.edges)?, names, asked.reach, |rows| {
@@ -153,7 +153,7 @@ impl Hierarchy {
 
     /// The sentences as T-RAG finds them: entities are searched for from the roots of all trees, their relatives by the
     /// reference query.
-    pub fn by_search(asked: Asked, names: &[&[u8]], behind: &[Vec<u8>]) -> Fallible<Self> {
+    pub fn by_search(asked: Scope, names: &[&[u8]], behind: &[Vec<u8>]) -> Fallible<Self> {
         let are_there = baselines::found_by_search(&AttachedTable::of(asked.function, asked.edges)?, names)?;
         let places: Vec<usize> = (0..names.len()).filter(|&n| are_there.contains(names[n])).collect(); // bounded: the names
         if places.is_empty() {
@@ -167,7 +167,7 @@ impl Hierarchy {
     }
 
     /// A sentence for each entity about its neighbours, whatever the tree and the direction.
-    pub fn of_neighbors(asked: Asked, names: &[&[u8]], hops: i32) -> Fallible<Self> {
+    pub fn of_neighbors(asked: Scope, names: &[&[u8]], hops: i32) -> Fallible<Self> {
         let of = AttachedTable::of(asked.function, asked.edges)?;
         let mut all = Self::default();
         for (n, name) in names.iter().enumerate() {
@@ -193,7 +193,7 @@ impl Hierarchy {
     /// Says how the named entities stand to each other, at any distance: the sentence about what is above one of them
     /// goes on to another that is above it, whose own place it thereby says; unless each is above the other. Returns
     /// those that are above others. Errors: those of cft_context.
-    pub fn relate(&mut self, asked: Asked, names: &[&[u8]]) -> Fallible<HashSet<usize>> {
+    pub fn relate(&mut self, asked: Scope, names: &[&[u8]]) -> Fallible<HashSet<usize>> {
         let numbers: HashMap<&[u8], usize> = names.iter().enumerate().map(|(n, name)| (*name, n)).collect(); // bounded: the names
         // The names above an entity in a tree, from the nearest to a named one.
         let (mut ways, mut names_of_ways): (Vec<Way>, Vec<NameId>) = (Vec::new(), Vec::new()); // bounded: `room` has them
@@ -308,7 +308,7 @@ impl Hierarchy {
     }
 
     /// Writes the sentences, each with at most [`MOST`] relatives: those that matter before others.
-    pub fn write(&mut self, asked: Asked, matters: &Matters<'_>) -> Fallible<()> {
+    pub fn write(&mut self, asked: Scope, matters: &Matters<'_>) -> Fallible<()> {
         let written = || self.sentences.iter().filter(|sentence| !sentence.names.is_empty());
         if written().next().is_none() {
             return Ok(());

@@ -45,7 +45,7 @@ impl Mode {
 
 /// The arguments of cft_retrieve.
 #[derive(Clone, Copy)]
-pub struct Asked {
+pub struct Request {
     pub function: pg_sys::Oid,
     /// A text value.
     pub question: Option<pg_sys::Datum>,
@@ -63,7 +63,7 @@ pub struct Asked {
     pub expand: Option<Expand>,
 }
 
-impl Asked {
+impl Request {
     /// 22023 if a number is negative.
     pub fn check(&self) -> Fallible<()> {
         let Self { k, up, down, chunks, .. } = *self;
@@ -88,7 +88,7 @@ impl Asked {
         Reach { trees: self.wanted.trees, ..Reach::levels(self.up, self.down) }
     }
 
-    pub fn of_hierarchy(&self) -> hierarchy::Asked {
-        hierarchy::Asked { function: self.function, edges: self.wanted.edges, reach: self.reach() }
+    pub fn of_hierarchy(&self) -> hierarchy::Scope {
+        hierarchy::Scope { function: self.function, edges: self.wanted.edges, reach: self.reach() }
     }
 }

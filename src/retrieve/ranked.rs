@@ -7,7 +7,7 @@ use crate::pg::interrupt::check_interrupts;
 use crate::retrieve::about::{Among, Key, Related};
 use crate::retrieve::documents::WITH_SHOWN;
 use crate::retrieve::found::{Found, Row};
-use crate::retrieve::question::Asked;
+use crate::retrieve::question::Request;
 use crate::retrieve::words;
 use crate::retrieve::words::{BESIDE, WITH_WEIGHTS, Weighed};
 use cftrag_core::Interruptible;
@@ -46,7 +46,7 @@ impl Document {
 }
 
 /// Reads a document that a search has found; of its text as much as the budget has.
-fn document(asked: &Asked, row: &Row, room: &mut Room) -> Fallible<Document> {
+fn document(asked: &Request, row: &Row, room: &mut Room) -> Fallible<Document> {
     room.take(EACH)?;
     let (id, entity) = (row.copy(0, room)?, row.copy(1, room)?);
     let (body, tokens) = asked.wanted.body(row, 2, room)?;
@@ -55,7 +55,7 @@ fn document(asked: &Asked, row: &Row, room: &mut Room) -> Fallible<Document> {
 }
 
 /// The `most` nearest documents.
-pub fn nearest(asked: &Asked, documents: &Documents, most: i32) -> Fallible<Vec<Document>> {
+pub fn nearest(asked: &Request, documents: &Documents, most: i32) -> Fallible<Vec<Document>> {
     let (mut found, mut all, mut room) = (Found::of(&WITH_SHOWN), Vec::new(), Room::new());
     asked.wanted.nearest(documents, most, &mut found)?;
     found.each(|row| {
@@ -71,7 +71,7 @@ pub fn nearest(asked: &Asked, documents: &Documents, most: i32) -> Fallible<Vec<
 /// first of those with its words, if these have more of them, by rarity, than any of its mentions: a document about
 /// what is mentioned does not hide the one that has the rare word beside it.
 pub fn fused(
-    asked: &Asked,
+    asked: &Request,
     documents: &Documents,
     has_entities: bool,
     names: &[(&[u8], bool)],

@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, HashSet};
 
 /// What cft_resolve is asked for. `wanted` has the edges, trees, entities to be within and the embedding.
 #[derive(Clone, Copy)]
-pub struct Asked {
+pub struct ResolveRequest {
     pub function: pg_sys::Oid,
     pub wanted: Wanted,
     pub k: usize,
@@ -50,14 +50,14 @@ const EACH: usize = 160;
 
 /// At most `k` entities that a text value may mean, the best first. Errors: those of cft_entities and
 /// cft_nearest_entities; 42501 (the edges).
-pub fn resolve(asked: &Asked, mention: pg_sys::Datum) -> Fallible<Vec<Meant>> {
+pub fn resolve(asked: &ResolveRequest, mention: pg_sys::Datum) -> Fallible<Vec<Meant>> {
     let edges = AttachedTable::of_reader(asked.function, asked.wanted.edges)?;
-    let asked = &Asked { wanted: Wanted { edges: Some(edges.oid()), ..asked.wanted }, ..*asked };
+    let asked = &ResolveRequest { wanted: Wanted { edges: Some(edges.oid()), ..asked.wanted }, ..*asked };
     let by_name = with_settings(&[(c"cftrag.match_case", c"off")], || asked.by_name(&edges, mention))?;
     if !by_name.is_empty() { Ok(by_name) } else { asked.nearest(&edges) }
 }
 
-impl Asked {
+impl ResolveRequest {
     fn by_name(&self, edges: &AttachedTable, mention: pg_sys::Datum) -> Fallible<Vec<Meant>> {
         let Self { wanted, .. } = *self;
         let question = Question {

@@ -27,8 +27,8 @@ use crate::serve::walk::End;
 use crate::serve::within::Within;
 use crate::serve::{route, synonyms, tiers, walk, within};
 use cftrag_core::{
-    Asked, Case, FormKind, Image, Interruptible, KnownWords, Language, Method, NormalText, Reader, Recogniser, Seek,
-    Step, Trees,
+    Case, FormKind, Image, Interruptible, KnownWords, Language, Method, NormalText, Reader, Recogniser, Seek, Step,
+    Trees, UnknownXids,
 };
 use pgrx::check_for_interrupts;
 use std::rc::Rc;
@@ -449,7 +449,7 @@ fn entities_seen(edges: &mut Ticket, mut only: Option<&mut Trees>, names: &[&[u8
     let mut seen = vec![false; names.len()];
     for (some, seen) in names.chunks(NAMES).zip(seen.chunks_mut(NAMES)) {
         loop {
-            let mut ask = Asked::new();
+            let mut ask = UnknownXids::new();
             edges.read(|image, snapshot| {
                 let each = some.iter().zip(&mut *seen);
                 each.for_each(|(name, seen)| *seen = image.sees(name, only.as_deref_mut(), snapshot, &mut ask));

@@ -3,7 +3,9 @@
 #[expect(dead_code, reason = "the world of the random tests")]
 mod common;
 
-use cftrag_core::{AllSeen, Asked, Edge, HeapMemory, Image, Prefix, Roots, Step, Trees, Walk};
+use cftrag_core::{
+    AllSeen, Edge, HeapMemory, Image, Prefix, Roots, Step, Trees, UnknownXids, Walk,
+};
 use common::{heap, verify};
 
 type Answer = Vec<(Option<String>, String)>;
@@ -107,7 +109,8 @@ fn walks_and_roots_of_some_trees_are_those_of_all_without_the_others() {
         for id in 0..60_u32 {
             let (name, mut only) = (id.to_string(), trees(&wanted));
             let is_there = !in_wanted(walk(image, id, None, 1000)).is_empty();
-            let seen = image.sees(name.as_bytes(), Some(&mut only), &AllSeen, &mut Asked::new());
+            let seen =
+                image.sees(name.as_bytes(), Some(&mut only), &AllSeen, &mut UnknownXids::new());
             assert_eq!(seen, is_there, "{id} in {wanted:?}");
         }
     }

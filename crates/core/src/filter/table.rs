@@ -50,7 +50,7 @@ pub(crate) struct Spot<'m> {
 
 /// A name that is looked up together with others.
 #[derive(Clone, Copy)]
-struct Asked<'n, 'm> {
+struct Probe<'n, 'm> {
     name: &'n [u8],
     hash: Hash,
     buckets: [Bucket<'m>; 2],
@@ -191,14 +191,14 @@ impl<'m> Filter<'m> {
         mut found: impl FnMut(Option<Spot<'m>>),
     ) {
         let seed = self.root.seed();
-        let mut asked: [Option<Asked<'_, 'm>>; TOGETHER] = [None; TOGETHER];
+        let mut asked: [Option<Probe<'_, 'm>>; TOGETHER] = [None; TOGETHER];
         let mut len = 0;
         for (asked, name) in asked.iter_mut().zip(names) {
             let hash = Hash::of(seed, kind, name);
             let buckets = self.buckets_of(hash);
             buckets.iter().for_each(|bucket| bucket.prefetch_tags());
             buckets.iter().for_each(|bucket| bucket.prefetch_words());
-            *asked = Some(Asked { name, hash, buckets });
+            *asked = Some(Probe { name, hash, buckets });
             len += 1;
         }
         let asked = &asked[..len];

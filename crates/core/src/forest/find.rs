@@ -4,9 +4,9 @@ use crate::filter::bucket::Candidates;
 use crate::filter::counters::Counters;
 use crate::filter::table::{Spot, TOGETHER};
 use crate::memory::hash::{Hash, Kind};
-use crate::records::asked::Asked;
 use crate::records::record::Record;
 use crate::records::trees::Trees;
+use crate::records::unknown_xids::UnknownXids;
 use crate::records::visibility::has_visible_edge;
 use crate::{Image, Visibility};
 
@@ -56,7 +56,7 @@ impl Image<'_> {
         name: &[u8],
         only: Option<&mut Trees>,
         seen: &impl Visibility,
-        ask: &mut Asked,
+        ask: &mut UnknownXids,
     ) -> bool {
         let entity = self.key(Kind::Entity, name).record;
         let only = only.map(|trees| {

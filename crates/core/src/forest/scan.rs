@@ -2,10 +2,10 @@
 
 use crate::memory::hash::Kind;
 use crate::memory::id::{RecordId, TreeId};
-use crate::records::asked::Asked;
 use crate::records::list::Cursor;
 use crate::records::record::{Direction, Record};
 use crate::records::slot::Slot;
+use crate::records::unknown_xids::UnknownXids;
 use crate::records::visibility::sees;
 use crate::{Image, Step, Visibility};
 
@@ -13,7 +13,7 @@ use crate::{Image, Step, Visibility};
 #[derive(Debug, Default)]
 pub struct Scan {
     bucket: u32,
-    asked: Asked,
+    asked: UnknownXids,
     tree_name: Vec<u8>,
     parent_name: Vec<u8>,
     child_name: Vec<u8>,

@@ -15,10 +15,10 @@ use crate::memory::limit::NoRoom;
 use crate::memory::root::{Counter, Field};
 use crate::memory::step::Step;
 use crate::recognise::normal_text::NormalText;
-use crate::records::asked::Asked;
 use crate::records::list::Cursor;
 use crate::records::record::{Direction, Record};
 use crate::records::slot::Slot;
+use crate::records::unknown_xids::UnknownXids;
 use crate::records::version::Version;
 use crate::records::visibility::sees;
 use crate::vocabulary::letters::{self, Vocabulary};
@@ -48,7 +48,7 @@ pub struct KnownWords {
     half: Option<(Direction, Cursor)>,
     epoch: Option<u64>,
     restarts: u32,
-    asked: Asked,
+    asked: UnknownXids,
     name: Vec<u8>,
     normal: NormalWords,
 }

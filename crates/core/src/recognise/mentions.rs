@@ -44,9 +44,9 @@ use crate::recognise::mentions::window::Listing;
 use crate::recognise::method::Method;
 use crate::recognise::spelling::Case;
 use crate::recognise::text::{Held, Reader};
-use crate::records::asked::Asked;
 use crate::records::list::Cursor;
 use crate::records::record::Direction;
+use crate::records::unknown_xids::UnknownXids;
 use crate::vocabulary::near::Near;
 use crate::walk::arena::{Arena, Name, Prefix};
 use crate::{Image, Visibility};
@@ -122,7 +122,7 @@ pub struct Recogniser {
     /// Whether the caller judges entities, and what is known of them.
     judges: bool,
     counting: Counting,
-    asked: Asked,
+    asked: UnknownXids,
     /// How well the text spells each entity judged so far for the current word, in order; None if it does not spell it,
     /// or the snapshot sees no row of it.
     judged: Vec<Option<u32>>,
@@ -188,7 +188,7 @@ impl Recogniser {
             found: Vec::new(),
             judges: false,
             counting: Counting::default(),
-            asked: Asked::new(),
+            asked: UnknownXids::new(),
             judged: Vec::new(),
             half: None,
             listing: None,

@@ -5,11 +5,11 @@
 
 use crate::memory::flat::Memory;
 use crate::memory::id::Link;
-use crate::records::asked::Asked;
 use crate::records::list::Cursor;
 use crate::records::record::{Direction, Record};
 use crate::records::slot::Slot;
 use crate::records::trees::Trees;
+use crate::records::unknown_xids::UnknownXids;
 use crate::records::version::{Hint, Side, Version};
 
 /// A snapshot's view of an xid.
@@ -54,7 +54,12 @@ impl Visibility for AllSeen {
 
 /// Whether a snapshot sees the row that a slot belongs to. Unknown xids go to `ask` and count as unseen.
 #[inline]
-pub(crate) fn sees(mem: &Memory, link: Link, seen: &impl Visibility, ask: &mut Asked) -> bool {
+pub(crate) fn sees(
+    mem: &Memory,
+    link: Link,
+    seen: &impl Visibility,
+    ask: &mut UnknownXids,
+) -> bool {
     match link {
         Link::Mirror(_) => true,
         Link::Version(id) => sees_version(Version::new(mem, id), seen, ask),
@@ -68,7 +73,7 @@ pub(crate) fn has_visible_edge(
     record: Record<'_>,
     only: Option<&Trees>,
     seen: &impl Visibility,
-    ask: &mut Asked,
+    ask: &mut UnknownXids,
     visited: &mut usize,
 ) -> bool {
     [Direction::Up, Direction::Down].into_iter().any(|direction| {
@@ -83,7 +88,7 @@ pub(crate) fn has_visible_edge(
 
 /// The heap's visibility rule: the row was inserted before the snapshot (or by an earlier command of the own
 /// transaction), and not deleted before it.
-fn sees_version(version: Version<'_>, seen: &impl Visibility, ask: &mut Asked) -> bool {
+fn sees_version(version: Version<'_>, seen: &impl Visibility, ask: &mut UnknownXids) -> bool {
     let mut view = |xid, side| {
         let hint = version.hint(side);
         let view = seen.view(xid, hint);

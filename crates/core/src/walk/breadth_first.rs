@@ -38,11 +38,11 @@ use crate::memory::id::{EntityId, RecordId};
 use crate::memory::root::Counter;
 use crate::memory::seen::Seen;
 use crate::memory::step::Step;
-use crate::records::asked::Asked;
 use crate::records::label::LabelTrees;
 use crate::records::list::Cursor;
 use crate::records::record::Direction;
 use crate::records::trees::Trees;
+use crate::records::unknown_xids::UnknownXids;
 use crate::walk::answer::Row;
 use crate::walk::arena::{Arena, Name, Prefix, UNNAMED};
 use crate::walk::dear_labels::DearLabels;
@@ -68,7 +68,7 @@ pub struct Walk {
     arena: Arena,
     /// Where `restart` truncates the arena: the end of the last question's name.
     floor: u32,
-    questions: Vec<Question>,
+    questions: Vec<Query>,
     room: Room,
     /// The number of questions whose answers were taken, and the cost of these.
     taken: usize,
@@ -81,7 +81,7 @@ pub struct Walk {
     order: Order,
     rows: Vec<Row>,
     text: Text,
-    asked: Asked,
+    asked: UnknownXids,
     counters: Counters,
     /// The questions of the block that were found, and the number of questions looked up.
     starts: Vec<Start>,
@@ -109,7 +109,7 @@ pub struct Walk {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Question {
+struct Query {
     entity: Name,
     /// The entity's label; [`UNNAMED`] if it has none, or labels are not wanted.
     label: Name,
@@ -189,7 +189,7 @@ impl Walk {
             order: Order::default(),
             rows: Vec::new(),
             text: Text::default(),
-            asked: Asked::new(),
+            asked: UnknownXids::new(),
             counters: Counters::default(),
             starts: Vec::with_capacity(BLOCK),
             looked_up: 0,
@@ -231,7 +231,7 @@ impl Walk {
     /// towards its descendants. Its group is the number of questions before it.
     pub fn begin(&mut self, entity: &[u8], up: u32, down: u32) {
         let entity = self.arena.add(entity);
-        self.questions.push(Question { entity, label: UNNAMED, up, down });
+        self.questions.push(Query { entity, label: UNNAMED, up, down });
         self.floor = self.arena.mark();
     }
 

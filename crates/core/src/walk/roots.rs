@@ -22,12 +22,12 @@ use crate::memory::id::{EntityId, TreeId, to_word};
 use crate::memory::marks::Marks;
 use crate::memory::root::{Counter, Field};
 use crate::memory::seen::Seen;
-use crate::records::asked::Asked;
 use crate::records::label::LabelTrees;
 use crate::records::list::Cursor;
 use crate::records::record::{Direction, Record};
 use crate::records::slot::Slot;
 use crate::records::trees::Trees;
+use crate::records::unknown_xids::UnknownXids;
 use crate::records::visibility::sees;
 use crate::{Image, Interruptible, Step, Visibility};
 
@@ -56,7 +56,7 @@ pub struct Roots {
     only: Option<Trees>,
     /// The trees of labels, whose edges do not count for roots.
     labels: LabelTrees,
-    asked: Asked,
+    asked: UnknownXids,
     /// The trees in which the current entity is a child, and other trees in which it is a parent.
     above: Met,
     below: Met,

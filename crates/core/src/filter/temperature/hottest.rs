@@ -10,8 +10,8 @@ use crate::memory::id::RecordId;
 use crate::memory::limit::NoRoom;
 use crate::memory::marks::Marks;
 use crate::memory::root::{Counter, Field};
-use crate::records::asked::Asked;
 use crate::records::record::Record;
+use crate::records::unknown_xids::UnknownXids;
 use crate::records::visibility::has_visible_edge;
 use crate::{Image, Step, Visibility};
 
@@ -34,7 +34,7 @@ pub struct Hot {
     /// The count of kicks when the pass began.
     kicks: u64,
     judged: Marks,
-    asked: Asked,
+    asked: UnknownXids,
     /// The names of `found`, one after the other.
     names: Vec<u8>,
     found: Vec<Found>,
@@ -61,7 +61,7 @@ impl Hot {
             passes: 0,
             kicks: 0,
             judged: Marks::new(),
-            asked: Asked::new(),
+            asked: UnknownXids::new(),
             names: Vec::new(),
             found: Vec::new(),
             least: (1, 0),

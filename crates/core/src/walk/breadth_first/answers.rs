@@ -1,6 +1,6 @@
 //! Turns the rows of a finished walk into its answer.
 
-use super::{Node, Question, Walk};
+use super::{Node, Query, Walk};
 use crate::Interruptible;
 use crate::memory::casts::index;
 use crate::memory::limit::NoRoom;
@@ -174,7 +174,7 @@ const PER_SENTENCE: usize = 4;
 /// A sentence of this many names or more is written with checks for interrupts between them.
 const MANY: usize = 4096;
 
-impl Question {
+impl Query {
     /// The label of its entity, or its name.
     fn called(&self) -> Name {
         if self.label == UNNAMED { self.entity } else { self.label }

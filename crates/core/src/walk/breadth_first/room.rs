@@ -4,7 +4,7 @@
 //! if a block is too large for the limit, its questions are walked again one at a time, with each answer as a part,
 //! before the walk gives up.
 
-use super::{BLOCK, Node, Question, Walk};
+use super::{BLOCK, Node, Query, Walk};
 use crate::Interruptible;
 use crate::memory::casts::index;
 use crate::memory::flat::Memory;
@@ -70,7 +70,7 @@ impl Walk {
         let (end, _, words) = self.arena.words();
         let wanted = end + questions * 2 + bytes / 4 + questions + LEAST;
         let least =
-            self.bytes() + wanted.saturating_sub(words) * 4 + questions * size_of::<Question>();
+            self.bytes() + wanted.saturating_sub(words) * 4 + questions * size_of::<Query>();
         self.allow(least)?;
         let fits = self.questions.try_reserve_exact(questions).is_ok()
             && self.arena.try_grow_to(wanted, work);
@@ -174,7 +174,7 @@ impl Walk {
             + self.row_groups.bytes(0).0
             + self.row_labels.capacity() * size_of::<Name>()
             + self.dear_labels.bytes()
-            + self.questions.capacity() * size_of::<Question>()
+            + self.questions.capacity() * size_of::<Query>()
             + self.asked.bytes()
             + self.level.bytes()
             + self.trees.as_ref().map_or(0, Trees::bytes)

@@ -1,7 +1,7 @@
 //! Levels of many trees. An entity that is reached in many trees has one list for each direction. In a wide level this
 //! list is read once for all rows of the entity, not once for each, so a walk is linear in trees.
 
-use super::{At, Node, Question, Start, Walk};
+use super::{At, Node, Query, Start, Walk};
 use crate::memory::casts::{halves, index, wide, word};
 use crate::memory::flat::Memory;
 use crate::memory::id::{EntityId, TreeId, to_word};
@@ -95,7 +95,7 @@ impl Walk {
         let turns = std::mem::take(&mut self.level.turns);
         let depth = self.nodes.get(first).map_or(0, |node| node.depth);
         let goes_on = |start: &Start| {
-            let Question { up, down, .. } = self.questions[index(start.group)];
+            let Query { up, down, .. } = self.questions[index(start.group)];
             up.max(down) > depth
         };
         let is_wide = end - first >= WIDE && self.starts.iter().any(goes_on);

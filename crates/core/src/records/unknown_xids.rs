@@ -1,7 +1,7 @@
 //! The transactions that a reader could not judge: they are looked up once its lock is released.
 //!
 //! Adding one allocates nothing, because the reader holds the lock. When there is no room for more, they are left out:
-//! the reader's answer is void anyway, and it asks for those the next time. [`Asked::make_room`] makes room in between.
+//! the reader's answer is void anyway, and it asks for those the next time. [`UnknownXids::make_room`] makes room in between.
 
 use crate::memory::seen::Seen;
 
@@ -14,34 +14,34 @@ const GROWTH: usize = 8;
 
 /// Different xids, in the order in which they were met.
 #[derive(Debug)]
-pub struct Asked {
+pub struct UnknownXids {
     xids: Vec<u64>,
     places: Seen,
     room: usize,
-    /// Whether an xid was unknown since [`Asked::begin`].
+    /// Whether an xid was unknown since [`UnknownXids::begin`].
     is_unsure: bool,
 }
 
-impl Default for Asked {
-    fn default() -> Asked {
-        Asked::new()
+impl Default for UnknownXids {
+    fn default() -> UnknownXids {
+        UnknownXids::new()
     }
 }
 
-impl Asked {
+impl UnknownXids {
     /// No xids, and room for a few.
     #[must_use]
-    pub fn new() -> Asked {
+    pub fn new() -> UnknownXids {
         let mut places = Seen::new();
         places.start(0, FIRST);
-        Asked { xids: Vec::with_capacity(FIRST), places, room: FIRST, is_unsure: false }
+        UnknownXids { xids: Vec::with_capacity(FIRST), places, room: FIRST, is_unsure: false }
     }
 
     /// Adds an xid, if it is new and there is room.
     #[cold]
     pub(crate) fn add(&mut self, xid: u64) {
         self.is_unsure = true;
-        let Asked { xids, places, .. } = self;
+        let UnknownXids { xids, places, .. } = self;
         // Rows of one transaction are often adjacent.
         if xids.len() < self.room
             && xids.last() != Some(&xid)
@@ -69,7 +69,7 @@ impl Asked {
         self.xids.len() >= self.room
     }
 
-    /// Begins another entity, for [`Asked::is_unsure`].
+    /// Begins another entity, for [`UnknownXids::is_unsure`].
     pub(crate) fn begin(&mut self) {
         self.is_unsure = false;
     }
