@@ -16,7 +16,7 @@ mod tests {
     use crate::image::{chunks, control, grow};
     use crate::pg::invalidation::{Cached, catalogs, relations};
     use crate::pg::snapshot::{SnapshotView, full_xid};
-    use crate::pg::{contain, snapshot};
+    use crate::pg::contain;
     use cftrag_core::{Hint, View, Visibility};
     use pgrx::pg_sys::panic::{CaughtError, ErrorReportable};
     use pgrx::prelude::*;
