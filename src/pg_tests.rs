@@ -14,9 +14,9 @@ mod tests {
     use crate::catalog::registration;
     use crate::catalog::registration::Functions;
     use crate::image::{chunks, control, grow};
+    use crate::pg::contain;
     use crate::pg::invalidation::{Cached, catalogs, relations};
     use crate::pg::snapshot::{SnapshotView, full_xid};
-    use crate::pg::contain;
     use cftrag_core::{Hint, View, Visibility};
     use pgrx::pg_sys::panic::{CaughtError, ErrorReportable};
     use pgrx::prelude::*;

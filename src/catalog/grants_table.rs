@@ -17,6 +17,9 @@ use cftrag_core::Names;
 use pgrx::pg_sys;
 use std::rc::Rc;
 
+/// For roles that take more, nothing is remembered: their copy would ask nobody for memory.
+const MOST_BYTES: usize = 1 << 16;
+
 /// A snapshot, a table of grants, who reads it, and roles.
 type Question = (SnapshotId, pg_sys::Oid, pg_sys::Oid, Vec<Vec<u8>>);
 
@@ -99,10 +102,11 @@ impl GrantsTable {
         read: impl FnOnce() -> Fallible<(Names, bool)>,
     ) -> Fallible<(Rc<Names>, bool)> {
         let read = || read().map(|(names, is_all)| (Rc::new(names), is_all));
-        if has_policies(self.table.oid()) {
+        let bytes: usize = roles.iter().map(|role| role.len() + size_of::<Vec<u8>>()).sum();
+        if has_policies(self.table.oid()) || bytes > MOST_BYTES {
             return read();
         }
-        let roles = roles.iter().map(|role| role.to_vec()).collect(); // bounded: an argument
+        let roles = roles.iter().map(|role| role.to_vec()).collect(); // bounded: MOST_BYTES
         let key = (SnapshotId::active(), self.table.oid(), backend::user(), roles);
         let count = invalidation::catalogs();
         let known = GRANTED.with(|last| last.known(count, &key)).filter(|(_, is_all)| *is_all || some_will_do);
