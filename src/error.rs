@@ -848,6 +848,17 @@ pub fn no_shared_memory() -> ErrorReport {
         .set_hint("Before PostgreSQL 17, set shared_preload_libraries = 'cftrag' and restart the server.")
 }
 
+/// Shared memory was made by another version of the library.
+pub fn warn_other_layout() {
+    report(
+        Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+        "another version of cftrag's library made the images of this server".into(),
+    )
+    .set_detail("Until the server is restarted the reference query answers every call.")
+    .set_hint("Restart the server, then ALTER EXTENSION cftrag UPDATE in each database.")
+    .report(pgrx::PgLogLevel::WARNING);
+}
+
 pub fn out_of_memory(limit_kb: i32) -> ErrorReport {
     report(Code::ERRCODE_OUT_OF_MEMORY, "not enough shared memory for the image".into())
         .set_detail(format!("cftrag.memory_limit is {limit_kb} kB for all images of the server together; too few of them may make room: images of databases within their share, those that are kept, and those just built."))

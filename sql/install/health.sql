@@ -143,3 +143,16 @@ BEGIN ATOMIC
 END;
 COMMENT ON FUNCTION cft_health(boolean) IS
 'whether all is well in this database: ok, warning or critical, why, and the line to type; with detail a row for each thing that is checked, the worst first';
+
+-- Where the library must be preloaded and is not, each call would be answered by the reference query without a word. A WARNING: CREATE EXTENSION
+-- shows nothing that is less.
+DO $$
+DECLARE
+    missing record;
+BEGIN
+    SELECT c.reason, c.hint INTO missing FROM cftrag_internal.cft_checks() AS c
+     WHERE c.checked OPERATOR(pg_catalog.=) 'library' AND c.status OPERATOR(pg_catalog.=) 'critical';
+    IF missing.reason IS NOT NULL THEN
+        RAISE WARNING '%', missing.reason USING HINT = missing.hint;
+    END IF;
+END $$;

@@ -137,18 +137,19 @@ unsafe extern "C-unwind" fn init(block: *mut std::ffi::c_void) {
     }
 }
 
-/// Uses the block in this process if its layout is ours; otherwise disables it for all processes.
-fn adopt(block: *mut Control) {
+/// Uses the block in this process if its layout is ours; otherwise disables it for all processes. Whether it did that
+/// now, for the first time in this process.
+fn adopt(block: *mut Control) -> bool {
     // SAFETY: the first 16 bytes mean the same in every version.
     let control = unsafe { &*block };
     if control.magic.load(Ordering::Acquire) != MAGIC || control.layout.load(Ordering::Relaxed) != LAYOUT {
         control.disabled.store(1, Ordering::Release);
-        FOREIGN.store(true, Ordering::Relaxed);
-        return;
+        return !FOREIGN.swap(true, Ordering::Relaxed);
     }
     // SAFETY: a static name; the tranche is the block's.
     unsafe { pg_sys::LWLockRegisterTranche(control.tranche(), c"cftrag".as_ptr()) };
     CONTROL.store(block, Ordering::Release);
+    false
 }
 
 /// The control block, if this process has attached it and it is usable. On 17 and later, [`attach`] attaches it.
@@ -167,13 +168,17 @@ pub fn control() -> Option<&'static Control> {
 pub fn attach() -> Option<&'static Control> {
     #[cfg(not(any(feature = "pg15", feature = "pg16")))]
     if CONTROL.load(Ordering::Acquire).is_null() {
+        let mut disabled = false;
         crate::pg::contain::attempt(|| {
             let mut found = false;
             // SAFETY: name and size never change; init() fills a new block.
             let block =
                 unsafe { pg_sys::GetNamedDSMSegment(c"cftrag".as_ptr(), CONTROL_BYTES, Some(init), &mut found) };
-            adopt(block.cast());
+            disabled = adopt(block.cast());
         });
+        if disabled {
+            crate::error::warn_other_layout();
+        }
     }
     control()
 }
@@ -240,7 +245,9 @@ mod hooks {
                 init(block);
             }
             pg_sys::LWLockRelease(lock);
-            adopt(block.cast());
+            if adopt(block.cast()) {
+                crate::error::warn_other_layout();
+            }
         }
     }
 

@@ -8,7 +8,7 @@ CREATE DATABASE :"other" TEMPLATE template0 ENCODING 'LATIN1' LC_COLLATE 'C' LC_
 \c :"other"
 SET client_min_messages = warning;
 SET client_encoding = 'UTF8';
-CREATE EXTENSION cftrag CASCADE;
+SET client_min_messages = error; CREATE EXTENSION cftrag CASCADE; SET client_min_messages = warning;
 CREATE SCHEMA "Größen";
 CREATE TABLE "Größen"."Äste" ("Höhe" text, "Länge" varchar, "Wälder" text);
 INSERT INTO "Größen"."Äste" VALUES ('ä', 'ö', 'ü'), ('ö', 'ß', 'ü'), ('z', 'ä', NULL);
@@ -44,7 +44,7 @@ CREATE DATABASE :"other" TEMPLATE template0 ENCODING 'EUC_JP' LC_COLLATE 'C' LC_
 \c :"other"
 SET client_min_messages = warning;
 SET client_encoding = 'UTF8';
-CREATE EXTENSION cftrag CASCADE;
+SET client_min_messages = error; CREATE EXTENSION cftrag CASCADE; SET client_min_messages = warning;
 CREATE TABLE "木" ("親" text, "子" text);
 INSERT INTO "木" VALUES ('幹', '枝'), ('枝', '葉');
 SELECT cft_attach('"木"', '親', '子');
@@ -62,7 +62,7 @@ DROP DATABASE :"other";
 CREATE DATABASE :"other" TEMPLATE template0 ENCODING 'SQL_ASCII' LC_COLLATE 'C' LC_CTYPE 'C';
 \c :"other"
 SET client_min_messages = warning;
-CREATE EXTENSION cftrag CASCADE;
+SET client_min_messages = error; CREATE EXTENSION cftrag CASCADE; SET client_min_messages = warning;
 DO $$
 BEGIN
     EXECUTE format('CREATE TABLE plain (%I text, %I text)', E'p\xff', E'\xc3"c');

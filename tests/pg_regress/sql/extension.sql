@@ -48,7 +48,7 @@ TABLE ext;
 
 -- Created again, in another schema, whose name needs quotes; search_path does not name it.
 CREATE SCHEMA "the Schema";
-CREATE EXTENSION cftrag SCHEMA "the Schema";
+SET client_min_messages = error; CREATE EXTENSION cftrag SCHEMA "the Schema"; SET client_min_messages = warning;
 SELECT "the Schema".cft_attach('ext');
 SELECT tgname, tgenabled, tgfoid::regproc FROM pg_trigger WHERE tgrelid = 'ext'::regclass ORDER BY 1;
 INSERT INTO ext VALUES ('c', 'again');
@@ -91,7 +91,7 @@ DROP EXTENSION cftrag CASCADE;
 SELECT count(*) FROM pg_namespace WHERE nspname = 'cftrag_internal';
 -- Somebody's schema of that name is not taken.
 CREATE SCHEMA cftrag_internal;
-CREATE EXTENSION cftrag;
+SET client_min_messages = error; CREATE EXTENSION cftrag; SET client_min_messages = warning;
 DROP SCHEMA cftrag_internal;
 DROP TABLE ext, "100% other".ext_docs, "100% other".ext_sums;
 DROP SCHEMA "100% other";

@@ -18,14 +18,14 @@ SET ROLE regress_cft_mallory;
 CREATE FUNCTION public.trap(anyelement) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'trap'; END $$;
 CREATE DOMAIN public.vector AS ext.vector CHECK (public.trap(VALUE));
 RESET ROLE;
-CREATE EXTENSION cftrag SCHEMA public;
+SET client_min_messages = error; CREATE EXTENSION cftrag SCHEMA public; SET client_min_messages = warning;
 -- Whoever owns the extension vector can make it a member.
 ALTER EXTENSION vector ADD DOMAIN public.vector;
-CREATE EXTENSION cftrag SCHEMA public;
+SET client_min_messages = error; CREATE EXTENSION cftrag SCHEMA public; SET client_min_messages = warning;
 ALTER EXTENSION vector DROP DOMAIN public.vector;
 DROP DOMAIN public.vector;
 CREATE TYPE public.vector AS (x int);
-CREATE EXTENSION cftrag SCHEMA public;
+SET client_min_messages = error; CREATE EXTENSION cftrag SCHEMA public; SET client_min_messages = warning;
 DROP TYPE public.vector;
 -- Operators that fit better than those of pg_catalog, for each pair of types that the script compares or joins.
 SET ROLE regress_cft_mallory;
@@ -47,7 +47,7 @@ BEGIN
     RAISE WARNING '% operators', made;
 END $$;
 RESET ROLE;
-CREATE EXTENSION cftrag SCHEMA public;
+SET client_min_messages = error; CREATE EXTENSION cftrag SCHEMA public; SET client_min_messages = warning;
 -- None of what the extension made depends on a thing of public that is not its own.
 SELECT pg_describe_object(m.classid, m.objid, 0) AS ours, pg_describe_object(d.refclassid, d.refobjid, d.refobjsubid) AS hers
   FROM pg_catalog.pg_depend AS m JOIN pg_extension AS x ON x.oid OPERATOR(pg_catalog.=) m.refobjid AND x.extname OPERATOR(pg_catalog.=) 'cftrag'

@@ -7,7 +7,7 @@ CREATE DATABASE regress_cft_lookalikes;
 \c regress_cft_lookalikes
 SET client_min_messages = warning;
 \set SHOW_CONTEXT never
-CREATE EXTENSION cftrag CASCADE;
+SET client_min_messages = error; CREATE EXTENSION cftrag CASCADE; SET client_min_messages = warning;
 DROP ROLE IF EXISTS regress_cft_mallory;
 CREATE ROLE regress_cft_mallory;
 GRANT CREATE, USAGE ON SCHEMA public TO regress_cft_mallory;

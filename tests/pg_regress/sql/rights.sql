@@ -32,11 +32,11 @@ CREATE DATABASE :"other" TEMPLATE template0 OWNER regress_cft_owner;
 \c :"other"
 SET client_min_messages = warning;
 SET ROLE regress_cft_owner;
-CREATE EXTENSION cftrag CASCADE;
+SET client_min_messages = error; CREATE EXTENSION cftrag CASCADE; SET client_min_messages = warning;
 RESET ROLE;
 CREATE EXTENSION vector;
 SET ROLE regress_cft_owner;
-CREATE EXTENSION cftrag;
+SET client_min_messages = error; CREATE EXTENSION cftrag; SET client_min_messages = warning;
 \c :"here"
 DROP DATABASE :"other";
 SET client_min_messages = warning;

@@ -12,7 +12,7 @@ CREATE SCHEMA "Vec %L tor";
 CREATE SCHEMA "Cft %s %I rag";
 CREATE SCHEMA data;
 CREATE EXTENSION vector SCHEMA "Vec %L tor";
-CREATE EXTENSION cftrag SCHEMA "Cft %s %I rag";
+SET client_min_messages = error; CREATE EXTENSION cftrag SCHEMA "Cft %s %I rag"; SET client_min_messages = warning;
 CREATE TABLE data.edges (parent text, child text);
 INSERT INTO data.edges VALUES ('Müdigkeit', 'Schläfrigkeit'), ('Schläfrigkeit', 'Gähnen');
 CREATE TABLE data.docs (id int, body text, embedding "Vec %L tor".vector(2), entity text);

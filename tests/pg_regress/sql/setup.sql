@@ -6,7 +6,7 @@
 --   oracle.plant(edges, meaning, seed)                                      a random forest, and embeddings of its entities
 \a\t
 SET client_min_messages = warning;
-CREATE EXTENSION cftrag CASCADE;
+SET client_min_messages = error; CREATE EXTENSION cftrag CASCADE; SET client_min_messages = warning;
 CREATE SCHEMA oracle;
 \set reference `cat "$PG_ABS_SRCDIR/../../sql/reference.sql"`
 SELECT format('CREATE FUNCTION oracle.reference() RETURNS text IMMUTABLE LANGUAGE sql AS %L', format('SELECT %L::text', :'reference')) AS make \gset
