@@ -3,9 +3,9 @@
 -- Parameters: $1 text parent, $2 text child, $3 text tree. Filled in as sql/reference.sql is, and
 --   {same_tree}         r's tree IS NOT DISTINCT FROM $3; true if the table has no trees
 --   {is_child}, {is_next}    the row's child is $2; it is a.entity
--- The recursion goes upwards, because an entity has few ancestors. It ends on cycles that are there already, and early when it meets $2.
--- OFFSET 0 makes it read entity by entity through the index. Without it a table without statistics, in the middle of a bulk load, is hashed whole for
--- each row.
+-- The recursion goes upwards, because an entity has few ancestors. It ends on cycles that are there already, and early
+-- when it meets $2. OFFSET 0 makes it read entity by entity through the index. Without it a table without statistics,
+-- in the middle of a bulk load, is hashed whole for each row.
 -- A row that has been deleted since (the trigger is deferred) closes nothing.
 WITH RECURSIVE above(entity) AS (
     SELECT $1::pg_catalog.text COLLATE pg_catalog."C"

@@ -1,5 +1,6 @@
--- The edges above an edge's parent, nearest first: by them cft_reject_cycles finds the path that it shows. Parameters and fillings are those of
--- sql/cycle.sql. An entity is in it once for each entity below it; a recursive query gives its rows level by level.
+-- The edges above an edge's parent, nearest first: by them cft_reject_cycles finds the path that it shows. Parameters
+-- and fillings are those of sql/cycle.sql. An entity is in it once for each entity below it; a recursive query gives
+-- its rows level by level.
 WITH RECURSIVE above(entity, below) AS (
     SELECT $1::pg_catalog.text COLLATE pg_catalog."C", NULL::pg_catalog.text COLLATE pg_catalog."C"
     UNION

@@ -1,9 +1,11 @@
--- Search within a hierarchy: which entities are below others. Functions of one name share one C function and differ in the type of an entity.
+-- Search within a hierarchy: which entities are below others. Functions of one name share one C function and differ in
+-- the type of an entity.
 
 CREATE FUNCTION cftrag_internal.cft_under_support(internal) RETURNS internal
 LANGUAGE c STRICT
 AS 'MODULE_PATHNAME', 'cft_under_support_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_under_support(internal) IS 'tells the planner how many rows cft_under holds for, what it costs, and which index finds them';
+COMMENT ON FUNCTION cftrag_internal.cft_under_support(internal) IS
+'tells the planner how many rows cft_under holds for, what it costs, and which index finds them';
 
 CREATE FUNCTION cft_under(entity text, ancestor text, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
 RETURNS boolean LANGUAGE c STABLE PARALLEL SAFE COST 10 SUPPORT cftrag_internal.cft_under_support

@@ -1,5 +1,5 @@
--- The statistics view. To who is no member of pg_read_all_stats, cft_stat() shows only tables that the caller may read, and none in which row-level
--- security hides rows from the caller.
+-- The statistics view. To who is no member of pg_read_all_stats, cft_stat() shows only tables that the caller may read,
+-- and none in which row-level security hides rows from the caller.
 
 CREATE FUNCTION cftrag_internal.cft_stat()
 RETURNS TABLE(
@@ -46,11 +46,13 @@ RETURNS TABLE(
 )
 LANGUAGE c VOLATILE PARALLEL RESTRICTED ROWS 1
 AS 'MODULE_PATHNAME', 'cft_stat_wrapper';
-COMMENT ON FUNCTION cftrag_internal.cft_stat() IS 'state of the image and counters of each attached table that the caller may read';
+COMMENT ON FUNCTION cftrag_internal.cft_stat() IS
+'state of the image and counters of each attached table that the caller may read';
 
 CREATE VIEW pg_stat_cftrag AS SELECT * FROM cftrag_internal.cft_stat();
 COMMENT ON VIEW pg_stat_cftrag IS
-'state of the image and counters of each attached table; ref_* count the calls that the reference query answered, by reason';
+'state of the image and counters of each attached table; ref_* count the calls that the reference query answered, by '
+'reason';
 GRANT SELECT ON pg_stat_cftrag TO PUBLIC;
 
 CREATE FUNCTION cftrag_internal.cft_databases()
@@ -61,22 +63,29 @@ COMMENT ON FUNCTION cftrag_internal.cft_databases() IS 'places and shared memory
 
 CREATE VIEW pg_stat_cftrag_databases AS
 SELECT s.datid, d.datname, s.places, s.images, s.gone, s.memory_bytes
-  FROM cftrag_internal.cft_databases() AS s LEFT JOIN pg_catalog.pg_database AS d ON d.oid OPERATOR(pg_catalog.=) s.datid;
+  FROM cftrag_internal.cft_databases() AS s LEFT JOIN pg_catalog.pg_database AS d
+      ON d.oid OPERATOR(pg_catalog.=) s.datid;
 COMMENT ON VIEW pg_stat_cftrag_databases IS
-'places and shared memory that the tables of each database have; gone: of tables or databases that were dropped, freed when the next build needs them';
+'places and shared memory that the tables of each database have; gone: of tables or databases that were dropped, freed '
+'when the next build needs them';
 GRANT SELECT ON pg_stat_cftrag_databases TO PUBLIC;
 
 CREATE VIEW pg_stat_cftrag_server AS
-SELECT pg_catalog.count(*) AS databases, coalesce(pg_catalog.sum(s.places), 0) AS places, coalesce(pg_catalog.sum(s.images), 0) AS images, coalesce(pg_catalog.sum(s.gone), 0) AS gone,
-       coalesce(pg_catalog.sum(s.memory_bytes), 0) AS memory_bytes, pg_catalog.pg_size_bytes(pg_catalog.current_setting('cftrag.memory_limit')) AS memory_limit_bytes
+SELECT pg_catalog.count(*) AS databases, coalesce(pg_catalog.sum(s.places), 0) AS places,
+    coalesce(pg_catalog.sum(s.images), 0) AS images, coalesce(pg_catalog.sum(s.gone), 0) AS gone,
+       coalesce(pg_catalog.sum(s.memory_bytes), 0) AS memory_bytes,
+           pg_catalog.pg_size_bytes(pg_catalog.current_setting('cftrag.memory_limit')) AS memory_limit_bytes
   FROM cftrag_internal.cft_databases() AS s;
 COMMENT ON VIEW pg_stat_cftrag_server IS
-'places and shared memory that the tables of all databases have, beside the limit; gone: of what was dropped, freed when the next build needs them';
+'places and shared memory that the tables of all databases have, beside the limit; gone: of what was dropped, freed '
+'when the next build needs them';
 GRANT SELECT ON pg_stat_cftrag_server TO PUBLIC;
 
 CREATE VIEW pg_stat_progress_cftrag AS
 SELECT p.edges, p.phase, p.edges_done, p.edges_total, p.started, p.builder, p.waits_for, x.gid AS waits_for_gid
-  FROM cftrag_internal.cft_progress() AS p LEFT JOIN pg_catalog.pg_prepared_xacts AS x ON x.transaction OPERATOR(pg_catalog.=) p.waits_for_xid;
+  FROM cftrag_internal.cft_progress() AS p LEFT JOIN pg_catalog.pg_prepared_xacts AS x
+      ON x.transaction OPERATOR(pg_catalog.=) p.waits_for_xid;
 COMMENT ON VIEW pg_stat_progress_cftrag IS
-'builds and checks of images that are under way; builder is their process, edges_total an estimate, waits_for the process whose transaction is waited for, waits_for_gid the prepared transaction';
+'builds and checks of images that are under way; builder is their process, edges_total an estimate, waits_for the '
+'process whose transaction is waited for, waits_for_gid the prepared transaction';
 GRANT SELECT ON pg_stat_progress_cftrag TO PUBLIC;

@@ -12,7 +12,7 @@ use crate::error::{Fallible, LoadLost};
 use crate::image::control::Control;
 use crate::pg::snapshot::{SnapshotView, XidFates};
 use cftrag_core::{
-    Deletion, Edge, Error, Fate, Fates, Hint, Image, Looked, Memory, Partners, Recent, View, Visibility,
+    Deletion, Edge, Error, Fate, Fates, Hint, Image, ListsRead, Memory, Partners, Recent, View, Visibility,
 };
 use pgrx::check_for_interrupts;
 
@@ -165,10 +165,10 @@ impl<'c> Applier<'c> {
         });
         let no_memory = |_| error::out_of_memory(crate::guc::MEMORY_LIMIT.get());
         let mut looked = image.look_for(&mut self.partners, deletes).map_err(no_memory)?;
-        while looked != Looked::Done {
+        while looked != ListsRead::Done {
             check_for_interrupts!();
             let mut ask = Vec::new();
-            looked = image.look(&mut self.partners, &self.known, &mut ask, STEPS).map_err(no_memory)?;
+            looked = image.read_lists(&mut self.partners, &self.known, &mut ask, STEPS).map_err(no_memory)?;
             self.learn(&ask)?;
         }
         Ok(())

@@ -15,7 +15,7 @@ use crate::image::{chunks, grow};
 use crate::pg::contain;
 use crate::pg::interrupt::interrupted;
 use crate::pg::snapshot::XidFates;
-use cftrag_core::{Deletion, Edge, Error, Image, Looked, Partners, Recent, RowVersion};
+use cftrag_core::{Deletion, Edge, Error, Image, ListsRead, Partners, Recent, RowVersion};
 
 /// Changes applied under one holding of the lock: about half a millisecond.
 const SLICE: usize = 512;
@@ -151,16 +151,16 @@ fn read_lists(
     let deletes = || todo.iter().filter_map(|i| deletion(table, *i));
     for _ in 0..TRIES {
         let mut looked = read(control, index, |image| image.look_for(&mut work.partners, deletes()))?;
-        while looked == Some(Looked::More) {
+        while looked == Some(ListsRead::More) {
             if interrupted() {
                 return Ok(false);
             }
             let FlushState { known, ask, partners, .. } = work;
-            looked = read(control, index, |image| image.look(partners, &*known, ask, STEPS))?;
+            looked = read(control, index, |image| image.read_lists(partners, &*known, ask, STEPS))?;
             work.learn()?;
         }
         match looked {
-            Some(Looked::Done) => return Ok(true),
+            Some(ListsRead::Done) => return Ok(true),
             Some(_) => {}
             None => break,
         }
@@ -173,8 +173,8 @@ fn read_lists(
 fn read<E>(
     control: &Control,
     index: usize,
-    f: impl FnOnce(Image<'_>) -> Result<Looked, E>,
-) -> Result<Option<Looked>, FlushEnd> {
+    f: impl FnOnce(Image<'_>) -> Result<ListsRead, E>,
+) -> Result<Option<ListsRead>, FlushEnd> {
     match chunks::read(control, index, |_, image| f(image)) {
         Ok(looked) => Ok(looked.ok()),
         Err(Unusable::Unmapped) => Err(FlushEnd::Broken(Damage::Memory)),

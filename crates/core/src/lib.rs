@@ -34,7 +34,7 @@ pub use folded::pieces::Words;
 pub use folded::plain::plain;
 pub use folded::words::{MOST_BYTES, MOST_WORDS, fold, fold_name};
 pub use forest::degrees::Degrees;
-pub use forest::partners::{Looked, Partners};
+pub use forest::partners::{ListsRead, Partners};
 pub use forest::recent::Recent;
 pub use forest::scan::Scan;
 pub use forest::stats::Stats;

@@ -6,7 +6,8 @@ AS 'MODULE_PATHNAME', 'cft_found_by_search_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_found_by_search(text[], regclass) IS
 'which entities T-RAG finds: each is looked for from the roots of all trees, breadth first';
 
-CREATE FUNCTION cftrag_internal.cft_sentences_of_neighbors(entities text[], hops integer DEFAULT 1, edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
+CREATE FUNCTION cftrag_internal.cft_sentences_of_neighbors(entities text[], hops integer DEFAULT 1,
+    edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
 RETURNS TABLE(entity text, text text)
 LANGUAGE c STABLE PARALLEL SAFE COST 1000 ROWS 5
 AS 'MODULE_PATHNAME', 'cft_sentences_of_neighbors_wrapper';

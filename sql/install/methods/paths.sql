@@ -1,7 +1,8 @@
--- Paths, neighbours, and where an entity stands in its trees. Each reads the table as cft_context does, from the image or by the reference query,
--- with the caller's snapshot and rights.
+-- Paths, neighbours, and where an entity stands in its trees. Each reads the table as cft_context does, from the image
+-- or by the reference query, with the caller's snapshot and rights.
 
-CREATE FUNCTION cft_neighbors(entity text, max_hops integer DEFAULT 1, direction text DEFAULT 'both', edges regclass DEFAULT NULL)
+CREATE FUNCTION cft_neighbors(entity text, max_hops integer DEFAULT 1, direction text DEFAULT 'both',
+    edges regclass DEFAULT NULL)
 RETURNS TABLE(tree text, hops integer, neighbor text, via text, label text)
 LANGUAGE c STABLE PARALLEL SAFE COST 100 ROWS 20
 AS 'MODULE_PATHNAME', 'cft_neighbors_wrapper';
@@ -26,44 +27,54 @@ RETURNS TABLE(tree text, ancestor text, depth_a integer, depth_b integer, label 
 LANGUAGE c STABLE PARALLEL SAFE COST 100 ROWS 2
 AS 'MODULE_PATHNAME', 'cft_lca_wrapper';
 COMMENT ON FUNCTION cft_lca(text, text, regclass) IS
-'the lowest common ancestors of two entities in each tree, and how far they are from each; an entity is its own ancestor here';
+'the lowest common ancestors of two entities in each tree, and how far they are from each; an entity is its own '
+'ancestor here';
 
 CREATE FUNCTION cft_depth(entity text, edges regclass DEFAULT NULL)
 RETURNS TABLE(tree text, depth integer)
 LANGUAGE c STABLE PARALLEL SAFE COST 100 ROWS 2
 AS 'MODULE_PATHNAME', 'cft_depth_wrapper';
-COMMENT ON FUNCTION cft_depth(text, regclass) IS 'steps from an entity up to the nearest root, in each tree; NULL if no root is above it';
+COMMENT ON FUNCTION cft_depth(text, regclass) IS
+'steps from an entity up to the nearest root, in each tree; NULL if no root is above it';
 
 CREATE FUNCTION cft_subtree_size(entity text, edges regclass DEFAULT NULL)
 RETURNS TABLE(tree text, size bigint)
 LANGUAGE c STABLE PARALLEL SAFE COST 1000 ROWS 2
 AS 'MODULE_PATHNAME', 'cft_subtree_size_wrapper';
-COMMENT ON FUNCTION cft_subtree_size(text, regclass) IS 'the number of different entities under an entity, itself counted, in each tree';
+COMMENT ON FUNCTION cft_subtree_size(text, regclass) IS
+'the number of different entities under an entity, itself counted, in each tree';
 
 CREATE FUNCTION cft_roots(edges regclass DEFAULT NULL, trees text[] DEFAULT NULL)
 RETURNS TABLE(tree text, root text, label text)
 LANGUAGE c STABLE PARALLEL SAFE COST 100000 ROWS 100
 AS 'MODULE_PATHNAME', 'cft_roots_wrapper';
-COMMENT ON FUNCTION cft_roots(regclass, text[]) IS 'the entities of each tree, or of these trees, that have no parent there but themselves; looks at every entity';
+COMMENT ON FUNCTION cft_roots(regclass, text[]) IS
+'the entities of each tree, or of these trees, that have no parent there but themselves; looks at every entity';
 
 -- Ids need no cast.
-CREATE FUNCTION cft_neighbors(id bigint, max_hops integer DEFAULT 1, direction text DEFAULT 'both', edges regclass DEFAULT NULL)
-RETURNS TABLE(tree text, hops integer, neighbor text, via text, label text) LANGUAGE sql STABLE PARALLEL SAFE COST 100 ROWS 20
+CREATE FUNCTION cft_neighbors(id bigint, max_hops integer DEFAULT 1, direction text DEFAULT 'both',
+    edges regclass DEFAULT NULL)
+RETURNS TABLE(tree text, hops integer, neighbor text, via text, label text)
+    LANGUAGE sql STABLE PARALLEL SAFE COST 100 ROWS 20
 BEGIN ATOMIC SELECT f.* FROM cft_neighbors($1::text, $2, $3, $4) AS f; END;
 COMMENT ON FUNCTION cft_neighbors(bigint, integer, text, regclass) IS 'cft_neighbors for an integer id';
 
-CREATE FUNCTION cft_neighbors(uuid uuid, max_hops integer DEFAULT 1, direction text DEFAULT 'both', edges regclass DEFAULT NULL)
-RETURNS TABLE(tree text, hops integer, neighbor text, via text, label text) LANGUAGE sql STABLE PARALLEL SAFE COST 100 ROWS 20
+CREATE FUNCTION cft_neighbors(uuid uuid, max_hops integer DEFAULT 1, direction text DEFAULT 'both',
+    edges regclass DEFAULT NULL)
+RETURNS TABLE(tree text, hops integer, neighbor text, via text, label text)
+    LANGUAGE sql STABLE PARALLEL SAFE COST 100 ROWS 20
 BEGIN ATOMIC SELECT f.* FROM cft_neighbors($1::text, $2, $3, $4) AS f; END;
 COMMENT ON FUNCTION cft_neighbors(uuid, integer, text, regclass) IS 'cft_neighbors for a uuid';
 
 CREATE FUNCTION cft_path(id_a bigint, id_b bigint, max_hops integer DEFAULT 100, edges regclass DEFAULT NULL)
-RETURNS TABLE(tree text, hops integer, path text[], steps text[], labels text[]) LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 2
+RETURNS TABLE(tree text, hops integer, path text[], steps text[], labels text[])
+    LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 2
 BEGIN ATOMIC SELECT f.* FROM cft_path($1::text, $2::text, $3, $4) AS f; END;
 COMMENT ON FUNCTION cft_path(bigint, bigint, integer, regclass) IS 'cft_path for integer ids';
 
 CREATE FUNCTION cft_path(uuid_a uuid, uuid_b uuid, max_hops integer DEFAULT 100, edges regclass DEFAULT NULL)
-RETURNS TABLE(tree text, hops integer, path text[], steps text[], labels text[]) LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 2
+RETURNS TABLE(tree text, hops integer, path text[], steps text[], labels text[])
+    LANGUAGE sql STABLE PARALLEL SAFE COST 1000 ROWS 2
 BEGIN ATOMIC SELECT f.* FROM cft_path($1::text, $2::text, $3, $4) AS f; END;
 COMMENT ON FUNCTION cft_path(uuid, uuid, integer, regclass) IS 'cft_path for uuids';
 
@@ -78,12 +89,14 @@ BEGIN ATOMIC SELECT cft_explain_path($1::text, $2::text, $3, $4); END;
 COMMENT ON FUNCTION cft_explain_path(uuid, uuid, integer, regclass) IS 'cft_explain_path for uuids';
 
 CREATE FUNCTION cft_lca(id_a bigint, id_b bigint, edges regclass DEFAULT NULL)
-RETURNS TABLE(tree text, ancestor text, depth_a integer, depth_b integer, label text) LANGUAGE sql STABLE PARALLEL SAFE COST 100 ROWS 2
+RETURNS TABLE(tree text, ancestor text, depth_a integer, depth_b integer, label text)
+    LANGUAGE sql STABLE PARALLEL SAFE COST 100 ROWS 2
 BEGIN ATOMIC SELECT f.* FROM cft_lca($1::text, $2::text, $3) AS f; END;
 COMMENT ON FUNCTION cft_lca(bigint, bigint, regclass) IS 'cft_lca for integer ids';
 
 CREATE FUNCTION cft_lca(uuid_a uuid, uuid_b uuid, edges regclass DEFAULT NULL)
-RETURNS TABLE(tree text, ancestor text, depth_a integer, depth_b integer, label text) LANGUAGE sql STABLE PARALLEL SAFE COST 100 ROWS 2
+RETURNS TABLE(tree text, ancestor text, depth_a integer, depth_b integer, label text)
+    LANGUAGE sql STABLE PARALLEL SAFE COST 100 ROWS 2
 BEGIN ATOMIC SELECT f.* FROM cft_lca($1::text, $2::text, $3) AS f; END;
 COMMENT ON FUNCTION cft_lca(uuid, uuid, regclass) IS 'cft_lca for uuids';
 

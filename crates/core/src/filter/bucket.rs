@@ -24,7 +24,7 @@ use crate::memory::tables::PAGE_LINES;
 use crate::memory::tables::TAILS_AT;
 
 use entry::record_of;
-pub(crate) use entry::{Entry, HOTTEST, LENGTH_BITS, MOST_COUNTED, NOT_IN_WORDS, Pattern};
+pub(crate) use entry::{Entry, HOTTEST_CLASS, LENGTH_BITS, MOST_COUNTED, NOT_IN_WORDS, Pattern};
 pub(crate) use geometry::Geometry;
 
 /// Slots of a bucket. Four load to 95 % before a search fails; two only to 84 %.
@@ -58,7 +58,7 @@ impl<'m> Bucket<'m> {
         self.page.tags(self.i * 8)
     }
 
-    /// The words of its slots: for a name, the record's line and the heat.
+    /// The words of its slots: for a name, the record's line and the class.
     #[inline(always)]
     fn words(self) -> Words<'m> {
         self.page.words(WORDS_AT * LINE_BYTES + self.i * 16)
@@ -188,12 +188,12 @@ pub(crate) struct Cell<'m> {
 }
 
 impl Cell<'_> {
-    /// Sets the name's heat. Readers may call it.
+    /// Sets the name's class. Readers may call it.
     #[inline]
-    pub(crate) fn set_heat(self, heat: u32) {
+    pub(crate) fn set_temperature_class(self, class: u32) {
         let word = self.words.get(self.slot);
-        if word & HOTTEST != heat {
-            self.words.set(self.slot, word & !HOTTEST | heat & HOTTEST);
+        if word & HOTTEST_CLASS != class {
+            self.words.set(self.slot, word & !HOTTEST_CLASS | class & HOTTEST_CLASS);
         }
     }
 }
@@ -231,7 +231,7 @@ impl<'m> Iterator for Candidates<'m> {
 
 /// A slot of a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct BucketSlot {
     pub(crate) bucket: u32,
     pub(crate) slot: usize,
 }

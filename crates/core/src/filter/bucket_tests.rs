@@ -25,14 +25,14 @@ fn an_entry_reads_back_as_it_was_made() {
         let (line, _) = halves(hash.0 >> 7 & ((1 << LINE_BITS) - 1) | 1);
         let record = RecordId::from_word(line);
         let entry = Entry::new(hash, record.unwrap());
-        assert_eq!((entry.record(), entry.heat()), (record, 0));
+        assert_eq!((entry.record(), entry.temperature_class()), (record, 0));
         assert!(entry.has_tag_of(hash) && !entry.has_tag_of(Hash(!hash.0)));
         let bucket = Bucket::new(heap.page(128, TAILS_AT), word(n % 128));
         let before = bucket.read();
         bucket.set(n % 4, entry);
-        Cell { words: bucket.words(), slot: n % 4 }.set_heat(9);
+        Cell { words: bucket.words(), slot: n % 4 }.set_temperature_class(9);
         let after = bucket.read();
-        assert_eq!((after[n % 4].record(), after[n % 4].heat()), (record, 9));
+        assert_eq!((after[n % 4].record(), after[n % 4].temperature_class()), (record, 9));
         assert!((0..4).all(|slot| slot == n % 4 || before[slot] == after[slot]));
         bucket.clear();
         assert_eq!((bucket.read(), bucket.empty_slot()), ([Entry::NONE; 4], Some(0)));

@@ -9,7 +9,7 @@
 //! the entry at the far end moves first, so that every entry is in a bucket at any time. Called by the filter; the
 //! caller holds the lock exclusively.
 
-use crate::filter::bucket::{Entry, Place, SLOTS};
+use crate::filter::bucket::{BucketSlot, Entry, SLOTS};
 use crate::filter::table::Filter;
 use crate::memory::hash::Hash;
 use crate::memory::root::Counter;
@@ -25,12 +25,12 @@ impl Filter<'_> {
     /// Finds, breadth first, the shortest chain of moves that empties a slot in one of the
     /// hash's buckets; then moves from its far end.
     #[inline(always)]
-    pub(crate) fn make_room(self, hash: Hash) -> Option<Place> {
+    pub(crate) fn make_room(self, hash: Hash) -> Option<BucketSlot> {
         let geometry = self.geometry();
         let (first, second) = geometry.buckets_of(hash);
         for bucket in [first, second] {
             if let Some(slot) = self.bucket(bucket).empty_slot() {
-                return Some(Place { bucket, slot });
+                return Some(BucketSlot { bucket, slot });
             }
         }
         let (full, mut others) = ([first, second], [0; 2 * SLOTS]);
@@ -44,15 +44,15 @@ impl Filter<'_> {
     /// prefetched, because mostly the first or second entry can move (prefetching makes an insert among a million a
     /// tenth slower). If no entry can move, `others` are their other buckets.
     #[inline(always)]
-    fn one_move(self, full: [u32; 2], others: &mut [u32; 2 * SLOTS]) -> Option<Place> {
+    fn one_move(self, full: [u32; 2], others: &mut [u32; 2 * SLOTS]) -> Option<BucketSlot> {
         for (bucket, others) in full.into_iter().zip(others.as_chunks_mut::<SLOTS>().0) {
             for (slot, other) in others.iter_mut().enumerate() {
                 // Tried one by one, because mostly the first or the second can move.
-                let to = self.other_bucket(bucket, self.get(Place { bucket, slot }));
+                let to = self.other_bucket(bucket, self.get(BucketSlot { bucket, slot }));
                 *other = to;
                 if let Some(empty) = self.bucket(to).empty_slot() {
-                    let place = Place { bucket, slot };
-                    self.shift_one(place, Place { bucket: to, slot: empty });
+                    let place = BucketSlot { bucket, slot };
+                    self.shift_one(place, BucketSlot { bucket: to, slot: empty });
                     return Some(place);
                 }
             }
@@ -70,7 +70,11 @@ impl Filter<'_> {
     /// [`Filter::make_room`] by several moves: `others` are the other buckets of the entries in `full`, which are full
     /// as well.
     #[cold]
-    fn search<const MOST: usize>(self, full: [u32; 2], others: [u32; 2 * SLOTS]) -> Option<Place> {
+    fn search<const MOST: usize>(
+        self,
+        full: [u32; 2],
+        others: [u32; 2 * SLOTS],
+    ) -> Option<BucketSlot> {
         let mut search = Search { nodes: [Node::default(); MOST], len: 0 };
         for bucket in full {
             search.push(bucket, Node::NONE, 0);
@@ -93,7 +97,7 @@ impl Filter<'_> {
                     continue;
                 }
                 if let Some(empty) = self.bucket(bucket).empty_slot() {
-                    let to = Place { bucket, slot: empty };
+                    let to = BucketSlot { bucket, slot: empty };
                     return Some(self.shift(&search, to, next, slot));
                 }
                 self.prefetch_records(bucket);
@@ -126,7 +130,7 @@ impl Filter<'_> {
 
     /// Moves an entry to its other bucket.
     #[inline(always)]
-    fn shift_one(self, from: Place, to: Place) {
+    fn shift_one(self, from: BucketSlot, to: BucketSlot) {
         let entry = self.get(from);
         self.set(to, self.moved(entry, from.bucket, to.bucket));
         self.set(from, Entry::NONE);
@@ -138,13 +142,13 @@ impl Filter<'_> {
     fn shift<const MOST: usize>(
         self,
         search: &Search<MOST>,
-        mut to: Place,
+        mut to: BucketSlot,
         mut from: usize,
         mut slot: usize,
-    ) -> Place {
+    ) -> BucketSlot {
         while from != Node::NONE {
             let node = search.nodes[from];
-            let place = Place { bucket: node.bucket, slot };
+            let place = BucketSlot { bucket: node.bucket, slot };
             self.shift_one(place, to);
             (to, from, slot) = (place, node.from.into(), node.slot.into());
         }

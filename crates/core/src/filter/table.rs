@@ -17,7 +17,7 @@
 pub(crate) mod directory;
 mod growth;
 
-use crate::filter::bucket::{Bucket, Candidates, Cell, Entry, Geometry, Place, SLOTS};
+use crate::filter::bucket::{Bucket, BucketSlot, Candidates, Cell, Entry, Geometry, SLOTS};
 use crate::filter::counters::Counters;
 use crate::memory::flat::Memory;
 use crate::memory::hash::{Hash, Kind};
@@ -114,11 +114,11 @@ impl<'m> Filter<'m> {
         self.bucket(bucket).read()
     }
 
-    pub(crate) fn get(self, place: Place) -> Entry {
+    pub(crate) fn get(self, place: BucketSlot) -> Entry {
         self.bucket(place.bucket).get(place.slot)
     }
 
-    pub(crate) fn set(self, place: Place, entry: Entry) {
+    pub(crate) fn set(self, place: BucketSlot, entry: Entry) {
         self.bucket(place.bucket).set(place.slot, entry);
     }
 
@@ -297,12 +297,12 @@ impl<'m> Filter<'m> {
     }
 
     /// Where a record's entry is.
-    pub(crate) fn place_of(self, record: Record<'m>) -> Option<Place> {
+    pub(crate) fn place_of(self, record: Record<'m>) -> Option<BucketSlot> {
         let (first, second) = self.geometry().buckets_of(record.hash());
         [first, second].into_iter().find_map(|bucket| {
             let mut slots = self.read(bucket).into_iter().enumerate();
             let (slot, _) = slots.find(|(_, entry)| entry.record() == Some(record.id()))?;
-            Some(Place { bucket, slot })
+            Some(BucketSlot { bucket, slot })
         })
     }
 }

@@ -141,16 +141,16 @@ fn order_puts_the_hot_first_and_keeps_everything() {
     let filter = names(&heap);
     for i in 0..300 {
         for _ in 0..i % 7 {
-            find(&heap, i, &mut Counters::default()).unwrap().warm(Chance::new());
+            find(&heap, i, &mut Counters::default()).unwrap().raise(Chance::new());
         }
     }
     for bucket in 0..filter.geometry().buckets() {
         let mut before = filter.read(bucket);
         filter.order(bucket);
         let mut after = filter.read(bucket);
-        let heat = |e: &Entry| (e.record().is_some(), e.heat());
-        assert!(after.is_sorted_by_key(|e| Reverse(heat(e))));
-        let word = |e: &Entry| (e.record(), *e == Entry::NONE, heat(e));
+        let class = |e: &Entry| (e.record().is_some(), e.temperature_class());
+        assert!(after.is_sorted_by_key(|e| Reverse(class(e))));
+        let word = |e: &Entry| (e.record(), *e == Entry::NONE, class(e));
         before.sort_by_key(word);
         after.sort_by_key(word);
         assert_eq!(before, after);

@@ -19,7 +19,7 @@ use crate::folded::forms::{FormKind, FormOf, Forms, LISTED};
 use std::hint::select_unpredictable;
 
 use crate::Image;
-use crate::filter::bucket::{Pattern, Place, SLOTS};
+use crate::filter::bucket::{BucketSlot, Pattern, SLOTS};
 use crate::filter::table::Filter;
 use crate::memory::casts::{index, word};
 use crate::memory::hash::Hash;
@@ -35,16 +35,16 @@ pub(crate) struct Places {
 }
 
 impl Iterator for Places {
-    type Item = Place;
+    type Item = BucketSlot;
 
     #[inline]
-    fn next(&mut self) -> Option<Place> {
+    fn next(&mut self) -> Option<BucketSlot> {
         if self.left == 0 {
             return None;
         }
         let i = index(self.left.trailing_zeros());
         self.left &= self.left - 1;
-        Some(Place { bucket: self.buckets[i / SLOTS], slot: i % SLOTS })
+        Some(BucketSlot { bucket: self.buckets[i / SLOTS], slot: i % SLOTS })
     }
 }
 
@@ -59,17 +59,17 @@ impl<'m> Filter<'m> {
     }
 
     /// The entries of a folded name's hash, with the records they lead to; several folded names may share a hash.
-    pub(crate) fn folded_entries(self, hash: Hash) -> impl Iterator<Item = (Place, RecordId)> {
+    pub(crate) fn folded_entries(self, hash: Hash) -> impl Iterator<Item = (BucketSlot, RecordId)> {
         self.places(hash, move |second| Pattern::folded(hash, second))
             .filter_map(move |place| Some((place, self.get(place).head()?)))
     }
 
-    pub(crate) fn prefix(self, hash: Hash) -> Option<Place> {
+    pub(crate) fn prefix(self, hash: Hash) -> Option<BucketSlot> {
         let (first, second) = self.geometry().buckets_of(hash);
         let pattern = Pattern::prefix(hash);
         [first, second].into_iter().find_map(|bucket| {
             let found = self.bucket(bucket).agreeing(pattern);
-            (found != 0).then(|| Place { bucket, slot: index(found.trailing_zeros()) })
+            (found != 0).then(|| BucketSlot { bucket, slot: index(found.trailing_zeros()) })
         })
     }
 

@@ -21,7 +21,7 @@
 use std::borrow::Cow;
 
 use crate::Image;
-use crate::filter::bucket::{Entry, Pattern, Place};
+use crate::filter::bucket::{BucketSlot, Entry, Pattern};
 use crate::filter::table::Filter;
 use crate::folded::forms::{FormKind, FormOf, has_form, write_form};
 use crate::memory::alloc;
@@ -195,7 +195,7 @@ impl<'m> Image<'m> {
         self,
         kind: FormKind,
         hash: Hash,
-    ) -> impl Iterator<Item = (Place, Listed<'m>)> {
+    ) -> impl Iterator<Item = (BucketSlot, Listed<'m>)> {
         let mem = self.mem();
         self.table_of(kind)
             .folded_entries(hash)
@@ -207,7 +207,7 @@ impl<'m> Image<'m> {
         self,
         FormOf { kind, hash, part }: FormOf<'_>,
         record: Record<'m>,
-    ) -> Option<(Place, Listed<'m>)> {
+    ) -> Option<(BucketSlot, Listed<'m>)> {
         let (language, mut wanted) = (self.root().language(), part.map(Cow::Borrowed));
         self.listed(kind, hash).find(|(_, listed)| {
             let Some(first) = listed.first(self.mem()) else { return false };
@@ -235,7 +235,7 @@ impl<'m> Image<'m> {
     }
 
     /// Replaces an entry of a form, or removes an entry.
-    fn replace_listed(self, kind: FormKind, hash: Hash, place: Place, by: Option<RecordId>) {
+    fn replace_listed(self, kind: FormKind, hash: Hash, place: BucketSlot, by: Option<RecordId>) {
         let table = self.table_of(kind);
         let entry = by.map_or(Entry::NONE, |line| {
             let second = table.geometry().buckets_of(hash).0 != place.bucket;
@@ -346,7 +346,7 @@ fn line_id(block: Block<'_>) -> RecordId {
 
 impl<'m> Filter<'m> {
     /// The place of a record of a form, and the block that it leads to.
-    fn block_of(self, form: Hash, record: RecordId) -> Option<(Place, Block<'m>)> {
+    fn block_of(self, form: Hash, record: RecordId) -> Option<(BucketSlot, Block<'m>)> {
         let hash = place_hash(form, record);
         let mut places = self.places(hash, move |second| Pattern::place(hash, second));
         places.find_map(|place| {

@@ -15,7 +15,7 @@ const KEY: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// A folded word, its normal form, and what that is.
 #[derive(Clone, Copy, Debug, Default)]
-struct Kept {
+struct CachedForm {
     folded: [u8; MOST_KEPT],
     normal: [u8; MOST_KEPT],
     len: u8,
@@ -64,7 +64,7 @@ pub(crate) fn has_characters(word: &[u8], least: usize) -> bool {
 pub(crate) struct Normaliser {
     language: Language,
     /// By a hash of the folded word; empty if none are kept.
-    kept: Vec<Kept>,
+    kept: Vec<CachedForm>,
 }
 
 impl Normaliser {
@@ -78,7 +78,7 @@ impl Normaliser {
         if self.language != language || self.kept.is_empty() {
             let fits = self.kept.try_reserve_exact(1 << KEPT_BITS).is_ok();
             self.kept.clear();
-            self.kept.resize(if fits { 1 << KEPT_BITS } else { 0 }, Kept::default());
+            self.kept.resize(if fits { 1 << KEPT_BITS } else { 0 }, CachedForm::default());
         }
         self.language = language;
     }
@@ -92,7 +92,7 @@ impl Normaliser {
         let mut key = [0; MOST_KEPT];
         let fits = key.get_mut(..folded.len()).map(|room| room.copy_from_slice(folded));
         let slot = index(halves(mixed(key) >> (64 - KEPT_BITS)).0);
-        let is_known = |known: &&Kept| {
+        let is_known = |known: &&CachedForm| {
             fits.is_some() && known.folded == key && usize::from(known.len) == folded.len()
         };
         if let Some(known) = self.kept.get(slot).filter(is_known) {
@@ -109,7 +109,7 @@ impl Normaliser {
         {
             let mut room = [0; MOST_KEPT];
             room[..normal.len()].copy_from_slice(normal);
-            *kept = Kept { folded: key, normal: room, len, normal_len, traits };
+            *kept = CachedForm { folded: key, normal: room, len, normal_len, traits };
         }
         traits
     }

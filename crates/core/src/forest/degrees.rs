@@ -26,7 +26,7 @@ pub struct Degrees {
 }
 
 /// The place of a counter: its byte, and its bits in that byte.
-type Place = (usize, u32);
+type CounterAt = (usize, u32);
 
 impl Degrees {
     /// Counters for the rows of an image to be built, in `bytes` bytes, ideally five or more for each entity; none if
@@ -62,13 +62,13 @@ impl Degrees {
         }
     }
 
-    fn least(&self, places: [Place; 2]) -> u8 {
+    fn least(&self, places: [CounterAt; 2]) -> u8 {
         let [a, b] = places.map(|(byte, shift)| self.counters[byte] >> shift & MOST);
         a.min(b)
     }
 
     /// Selects two counters: each half of the hash is taken as a fraction of all counters.
-    fn places(&self, hash: Hash) -> [Place; 2] {
+    fn places(&self, hash: Hash) -> [CounterAt; 2] {
         let (a, b) = halves(hash.0);
         [a, b].map(|half| {
             let number = (u64::from(half) * 2 * wide(self.counters.len())) >> 32;

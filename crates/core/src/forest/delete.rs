@@ -21,7 +21,7 @@ use crate::forest::fit::Candidate;
 use crate::forest::fit::Fit;
 use crate::forest::fit::Rank;
 use crate::forest::fit::judge;
-use crate::forest::partners::{Found, Partners};
+use crate::forest::partners::{Partner, Partners};
 use crate::memory::alloc::Plan;
 use crate::memory::id::{EntityId, Link, SlotRef, TreeId};
 use crate::records::edge::Ends;
@@ -72,16 +72,16 @@ impl Image<'_> {
             return self.search(ends, row, by, fates, ask, near, looked);
         }
         match partners.find(*self, ends, row, by, fates, ask) {
-            Found::Row(candidate) => {
+            Partner::Row(candidate) => {
                 let done = self.mark(ends, candidate, by);
                 if done.is_err() {
                     partners.give_back(*self, ends, candidate);
                 }
                 done
             }
-            Found::None => Ok(Deletion::NoPartner),
-            Found::Ask => Ok(Deletion::Ask),
-            Found::Far => Ok(Deletion::Far),
+            Partner::None => Ok(Deletion::NoPartner),
+            Partner::Ask => Ok(Deletion::Ask),
+            Partner::Far => Ok(Deletion::Far),
         }
     }
 

@@ -27,12 +27,12 @@ use crate::records::record::{Direction, Record};
 use crate::records::slot::Slot;
 use crate::records::version::Version;
 use crate::{Deleter, Edge, Fates, Image, Recent, RowVersion, Stamp};
-use rows::{Class, FILTER_WORDS, Kept, ListOf, Made, Place, Taken};
+use rows::{Class, FILTER_WORDS, KeptRows, ListOf, ListedSlot, Made, Taken};
 use std::collections::{HashSet, TryReserveError};
 use std::hash::BuildHasherDefault;
 
 /// What [`Partners::find`] found.
-pub(crate) enum Found {
+pub(crate) enum Partner {
     Row(Candidate),
     None,
     /// The fates of the xids pushed to `ask` decide: ask again when they are known.
@@ -41,10 +41,10 @@ pub(crate) enum Found {
     Far,
 }
 
-/// The result of [`Image::look`].
+/// The result of [`Image::read_lists`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
-pub enum Looked {
+pub enum ListsRead {
     /// Everything is read.
     Done,
     /// There is more to read: call again.
@@ -61,7 +61,7 @@ struct Reading {
     cursors: [Cursor; 2],
     shorter: Option<Direction>,
     /// Slots read whose deleter's fate was not known.
-    unsure: Vec<Place>,
+    unsure: Vec<ListedSlot>,
 }
 
 /// Slots of each list that a delete reads before its row counts as far: few entities have more.
@@ -73,7 +73,7 @@ pub struct Partners {
     /// Slots of each list after which a row is far.
     pub(crate) near: usize,
     moves: u32,
-    rows: Kept,
+    rows: KeptRows,
     /// The last delete's entities, and the count of moves at that time: the next delete often has the same entities.
     last: Option<(Ends, u32)>,
     /// The lists that were read.
@@ -143,23 +143,23 @@ impl Partners {
         by: Deleter,
         fates: &impl Fates,
         ask: &mut Vec<u64>,
-    ) -> Found {
+    ) -> Partner {
         let settled = Class::settled(ends);
         let classes = [Some(Class::of(ends, row)), row.cmin.is_none().then_some(settled)];
         for class in classes.into_iter().flatten() {
-            let Some(mut rows) = self.rows.taken(class) else { return Found::Far };
+            let Some(mut rows) = self.rows.taken(class) else { return Partner::Far };
             let mut settled_since = Vec::new();
             let of = (class == settled, &mut settled_since);
             let found = take(image, &mut rows, of, row, by, fates, ask);
             let more = rows.more();
             settled_since.into_iter().for_each(|place| self.rows.add(settled, place));
             match found {
-                Found::None if more => return Found::Far,
-                Found::None => {}
+                Partner::None if more => return Partner::Far,
+                Partner::None => {}
                 found => return found,
             }
         }
-        Found::None
+        Partner::None
     }
 
     /// Puts back a row that was found and could not be marked.
@@ -170,7 +170,7 @@ impl Partners {
             Link::Version(_) => return,
         };
         debug_assert!(self.know(image, ends));
-        self.rows.add(class, Place::new(row.slot, row.side));
+        self.rows.add(class, ListedSlot::new(row.slot, row.side));
     }
 
     /// Keeps the row that was just inserted: the flush may delete it later.
@@ -187,7 +187,7 @@ impl Partners {
             return;
         };
         let class = Class::inserted(ends, stamp.xmin, Some(stamp.cmin));
-        self.rows.add(class, Place::new(slot, side));
+        self.rows.add(class, ListedSlot::new(slot, side));
     }
 
     /// Notes the rows that the flush still has to delete.
@@ -214,7 +214,7 @@ impl Partners {
         &mut self,
         image: Image<'_>,
         of: EntityId,
-        place: Place,
+        place: ListedSlot,
         fates: &impl Fates,
         ask: &mut Vec<u64>,
     ) -> Result<bool, TryReserveError> {
@@ -269,10 +269,10 @@ impl Image<'_> {
         &self,
         partners: &mut Partners,
         deletes: impl Iterator<Item = (Edge<'e>, RowVersion)> + Clone,
-    ) -> Result<Looked, TryReserveError> {
+    ) -> Result<ListsRead, TryReserveError> {
         partners.reading = None;
-        let Some((edge, row)) = deletes.clone().next() else { return Ok(Looked::Done) };
-        let Some(ends) = self.ends(&edge) else { return Ok(Looked::Done) };
+        let Some((edge, row)) = deletes.clone().next() else { return Ok(ListsRead::Done) };
+        let Some(ends) = self.ends(&edge) else { return Ok(ListsRead::Done) };
         // Either the rows are known but were not enough, or the names were unknown when the lists were read.
         let stale = partners.know(*self, ends)
             || partners.moves != self.root().get(Field::Moves)
@@ -283,7 +283,7 @@ impl Image<'_> {
         let start = |id: EntityId, side| Cursor::start(Record::new(self.mem(), id), side);
         let cursors = [start(ends.child, Direction::Up), start(ends.parent, Direction::Down)];
         partners.reading = Some(Reading { ends, cursors, shorter: None, unsure: Vec::new() });
-        Ok(Looked::More)
+        Ok(ListsRead::More)
     }
 
     /// Reader: continues what [`Image::look_for`] began, for `steps` slots. Pushes xids whose fates are needed and
@@ -291,16 +291,16 @@ impl Image<'_> {
     ///
     /// # Errors
     /// See [`Image::look_for`].
-    pub fn look(
+    pub fn read_lists(
         &self,
         partners: &mut Partners,
         fates: &impl Fates,
         ask: &mut Vec<u64>,
         steps: usize,
-    ) -> Result<Looked, TryReserveError> {
-        let Some(mut reading) = partners.reading.take() else { return Ok(Looked::Done) };
+    ) -> Result<ListsRead, TryReserveError> {
+        let Some(mut reading) = partners.reading.take() else { return Ok(ListsRead::Done) };
         if partners.moves != self.root().get(Field::Moves) {
-            return Ok(Looked::Moved);
+            return Ok(ListsRead::Moved);
         }
         let mem = self.mem();
         let [up, down] = &mut reading.cursors;
@@ -319,7 +319,7 @@ impl Image<'_> {
         }
         let Some(side) = reading.shorter else {
             partners.reading = Some(reading);
-            return Ok(Looked::More);
+            return Ok(ListsRead::More);
         };
         let (of, cursor) = match side {
             Direction::Up => (reading.ends.child, up),
@@ -336,12 +336,12 @@ impl Image<'_> {
                 if reading.unsure.is_empty() {
                     partners.lists.try_reserve(1)?;
                     partners.lists.insert(ListOf::new(of, side));
-                    return Ok(Looked::Done);
+                    return Ok(ListsRead::Done);
                 }
                 break;
             };
             partners.looked += 1;
-            let place = Place::new(slot, side);
+            let place = ListedSlot::new(slot, side);
             if !partners.keep(*self, of, place, fates, ask)? {
                 reading.unsure.try_reserve(1)?;
                 reading.unsure.push(place);
@@ -350,7 +350,7 @@ impl Image<'_> {
         ask.sort_unstable();
         ask.dedup();
         partners.reading = Some(reading);
-        Ok(Looked::More)
+        Ok(ListsRead::More)
     }
 
     /// The entities and the tree of an edge; none if a name is unknown.
@@ -382,22 +382,22 @@ impl Image<'_> {
 fn take(
     image: Image<'_>,
     rows: &mut Taken<'_>,
-    (is_settled, settled_since): (bool, &mut Vec<Place>),
+    (is_settled, settled_since): (bool, &mut Vec<ListedSlot>),
     row: RowVersion,
     by: Deleter,
     fates: &impl Fates,
     ask: &mut Vec<u64>,
-) -> Found {
+) -> Partner {
     while let Some(place) = rows.first() {
         let link = Slot::read(image.mem(), place.slot()).link;
         match judge(image, link, row, fates) {
             Fit::If(_, xmax) if xmax != by.xmax => {
                 ask.push(xmax);
-                return Found::Ask;
+                return Partner::Ask;
             }
             Fit::Rank(rank) if is_settled == (rank != Rank::Inserter) => {
                 rows.pop();
-                return Found::Row(Candidate { slot: place.slot(), link, side: place.side() });
+                return Partner::Row(Candidate { slot: place.slot(), link, side: place.side() });
             }
             Fit::Rank(_) => {
                 rows.pop();
@@ -415,7 +415,7 @@ fn take(
             Fit::If(..) | Fit::None => rows.pop(),
         }
     }
-    Found::None
+    Partner::None
 }
 
 #[cfg(test)]

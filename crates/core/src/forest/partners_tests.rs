@@ -48,10 +48,10 @@ fn read<'e>(
     rest: impl Iterator<Item = (Edge<'e>, RowVersion)> + Clone,
 ) {
     let mut looked = image.look_for(partners, rest).unwrap();
-    while looked == Looked::More {
-        looked = image.look(partners, &running, &mut Vec::new(), 100).unwrap();
+    while looked == ListsRead::More {
+        looked = image.read_lists(partners, &running, &mut Vec::new(), 100).unwrap();
     }
-    assert_eq!(looked, Looked::Done);
+    assert_eq!(looked, ListsRead::Done);
 }
 
 /// Deletes every row, in flushes and in an unhelpful order; returns the slots read per row.

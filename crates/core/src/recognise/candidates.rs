@@ -43,10 +43,10 @@ pub(crate) struct Head {
 #[derive(Debug, Default)]
 pub(crate) struct Block {
     /// The windows of one start, the shortest first.
-    long: Kept<Window>,
+    long: Filtered<Window>,
     /// The windows in the text's order, for each start the longest first; then with the places where they would be.
-    windows: Kept<Window>,
-    spots: Kept<(Window, FoldedSpot)>,
+    windows: Filtered<Window>,
+    spots: Filtered<(Window, FoldedSpot)>,
     /// Windows whose folded names are in the filter, and the first record of each.
     pub(crate) heads: Vec<Head>,
     lookups: usize,
@@ -71,13 +71,13 @@ const CONTENT: u32 = 1;
 
 /// A list to which each item is added or not, without a branch. What finds no room is left out.
 #[derive(Debug, Default)]
-struct Kept<T> {
+struct Filtered<T> {
     room: Vec<T>,
     len: usize,
     is_short: bool,
 }
 
-impl<T: Copy + Default> Kept<T> {
+impl<T: Copy + Default> Filtered<T> {
     fn clear(&mut self) {
         (self.len, self.is_short) = (0, false);
     }
@@ -369,7 +369,7 @@ fn find_long(
     filter: Filter<'_>,
     words: &[Hash],
     (Window { first, .. }, mut spot): (Window, FoldedSpot),
-    windows: &mut Kept<Window>,
+    windows: &mut Filtered<Window>,
 ) {
     let words = &words[..words.len().min(MOST_WORDS)];
     let (mut begin, mut known) = (1, filter.lengths(&spot));

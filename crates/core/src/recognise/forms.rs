@@ -26,14 +26,14 @@ pub(crate) const LAST: usize = 16;
 
 /// A name whose rows the snapshot sees: an entity's own, or a label and its entity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Seen {
+pub(crate) struct SeenName {
     pub(crate) name: RecordId,
     pub(crate) entity: EntityId,
 }
 
 /// The state of a kept form.
 #[derive(Clone, Debug)]
-pub(crate) enum Kept {
+pub(crate) enum FormNames {
     /// Its names are still to be read.
     Wanted,
     /// The range of its names that the snapshot sees.
@@ -46,9 +46,9 @@ pub(crate) enum Kept {
 pub(crate) struct Forms {
     /// The forms, and what is known of each; the last ones are those of the current word, kept from the next word on.
     all: Names,
-    kept: Vec<Kept>,
+    kept: Vec<FormNames>,
     in_force: usize,
-    seen: Vec<Seen>,
+    seen: Vec<SeenName>,
     /// The form whose names are being read.
     reading: Option<Reading>,
     /// Whether a form found no room.
@@ -83,14 +83,14 @@ impl Forms {
 
     /// The state of a form, if it is kept.
     #[inline]
-    pub(crate) fn get(&self, form: &[u8]) -> Option<Kept> {
+    pub(crate) fn get(&self, form: &[u8]) -> Option<FormNames> {
         if self.in_force == 0 {
             return None;
         }
         self.kept[..self.in_force].get(self.all.known(form)?.number()).cloned()
     }
 
-    pub(crate) fn seen(&self, at: usize) -> Seen {
+    pub(crate) fn seen(&self, at: usize) -> SeenName {
         self.seen[at]
     }
 
@@ -110,7 +110,7 @@ impl Forms {
         self.is_short |= !has_room;
         if has_room && !self.all.contains(form) {
             self.all.id(form);
-            self.kept.push(Kept::Wanted);
+            self.kept.push(FormNames::Wanted);
         }
     }
 
@@ -138,7 +138,7 @@ impl Forms {
 
     /// Adds a name of the current form, which costs so many slots to compare, unless it is one of the last ones;
     /// `false` if the form becomes too expensive, or finds no room.
-    pub(crate) fn add(&mut self, seen: Seen, slots: usize) -> bool {
+    pub(crate) fn add(&mut self, seen: SeenName, slots: usize) -> bool {
         let Some(reading) = &mut self.reading else { return false };
         if self.seen[reading.from..].iter().rev().take(LAST).any(|before| *before == seen) {
             return true;
@@ -157,17 +157,17 @@ impl Forms {
     pub(crate) fn end(&mut self, form: &[u8]) -> Range<usize> {
         let from = self.reading.take().map_or(self.seen.len(), |reading| reading.from);
         let names = from..self.seen.len();
-        self.set(form, Kept::Names(names.clone()));
+        self.set(form, FormNames::Names(names.clone()));
         names
     }
 
     /// Gives up the current form, which has too many names: they are read each time.
     pub(crate) fn give_up(&mut self, form: &[u8]) {
         self.begin_anew();
-        self.set(form, Kept::TooMuch);
+        self.set(form, FormNames::TooMuch);
     }
 
-    fn set(&mut self, form: &[u8], kept: Kept) {
+    fn set(&mut self, form: &[u8], kept: FormNames) {
         if let Some(id) = self.all.known(form) {
             self.kept[id.number()] = kept;
         }

@@ -309,7 +309,7 @@ impl Recogniser {
                     kind => self.block.prepare_form(image, kind, &self.held, from, words),
                 };
             self.counters.lookups += wide(self.block.lookups());
-            if self.look((image, text), seen, &mut budget).is_err() {
+            if self.search_block((image, text), seen, &mut budget).is_err() {
                 break;
             }
             if budget > 0 {
@@ -421,7 +421,7 @@ impl Recogniser {
     }
 
     /// Looks for the mentions that begin in the block, whose first word is the current one, until the budget is spent.
-    fn look(
+    fn search_block(
         &mut self,
         of: Searched<'_>,
         seen: &impl Visibility,

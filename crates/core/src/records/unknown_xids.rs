@@ -3,7 +3,7 @@
 //! Adding one allocates nothing, because the reader holds the lock. When there is no room for more, they are left out:
 //! the reader's answer is void anyway, and it asks for those the next time. [`UnknownXids::make_room`] makes room in between.
 
-use crate::memory::seen::Seen;
+use crate::memory::key_set::KeySet;
 
 /// Xids for which there is room at first.
 const FIRST: usize = 64;
@@ -16,7 +16,7 @@ const GROWTH: usize = 8;
 #[derive(Debug)]
 pub struct UnknownXids {
     xids: Vec<u64>,
-    places: Seen,
+    places: KeySet,
     room: usize,
     /// Whether an xid was unknown since [`UnknownXids::begin`].
     is_unsure: bool,
@@ -32,7 +32,7 @@ impl UnknownXids {
     /// No xids, and room for a few.
     #[must_use]
     pub fn new() -> UnknownXids {
-        let mut places = Seen::new();
+        let mut places = KeySet::new();
         places.start(0, FIRST);
         UnknownXids { xids: Vec::with_capacity(FIRST), places, room: FIRST, is_unsure: false }
     }

@@ -209,7 +209,7 @@ impl Verifier<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::filter::bucket::{Entry, Place};
+    use crate::filter::bucket::{BucketSlot, Entry};
     use crate::memory::chunk::is_gap;
     use crate::memory::flat::Memory;
     use crate::memory::hash::{Hash, Kind};
@@ -329,7 +329,7 @@ mod tests {
         let bucket = (0..).find(|&bucket| {
             bucket != a && bucket != b && filter.read(bucket)[3].record().is_none()
         });
-        filter.set(Place { bucket: bucket.unwrap(), slot: 3 }, entry);
+        filter.set(BucketSlot { bucket: bucket.unwrap(), slot: 3 }, entry);
     }
 
     fn hub_hash(mem: &Memory) -> u64 {

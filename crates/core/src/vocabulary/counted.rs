@@ -7,7 +7,7 @@
 //! Promises: the memory is part of the insert's plan; if a table has no room for an entry, nothing has changed.
 
 use crate::Image;
-use crate::filter::bucket::{Entry, Pattern, Place};
+use crate::filter::bucket::{BucketSlot, Entry, Pattern};
 use crate::filter::table::Filter;
 use crate::memory::casts::index;
 use crate::memory::hash::Hash;
@@ -19,7 +19,7 @@ use crate::vocabulary::word::{MOST_COUNTED, Word};
 impl Filter<'_> {
     /// The first entry of a word's or part's hash that leads to a word which `is` the right one.
     #[inline]
-    fn find_word(self, hash: Hash, is: impl Fn(WordId) -> bool) -> Option<(Place, WordId)> {
+    fn find_word(self, hash: Hash, is: impl Fn(WordId) -> bool) -> Option<(BucketSlot, WordId)> {
         let (first, second) = self.geometry().buckets_of(hash);
         for (bucket, is_second) in [(first, false), (second, true)] {
             let entries = self.bucket(bucket);
@@ -28,7 +28,7 @@ impl Filter<'_> {
                 let slot = index(found.trailing_zeros());
                 found &= found - 1;
                 if let Some(word) = entries.get(slot).vocabulary().filter(|word| is(*word)) {
-                    return Some((Place { bucket, slot }, word));
+                    return Some((BucketSlot { bucket, slot }, word));
                 }
             }
         }
@@ -37,7 +37,7 @@ impl Filter<'_> {
 
     /// The first word of a part's chain, and the entry that leads to it.
     #[inline]
-    pub(crate) fn first_of(self, part: Hash) -> Option<(Place, WordId)> {
+    pub(crate) fn first_of(self, part: Hash) -> Option<(BucketSlot, WordId)> {
         self.find_word(part, |_| true)
     }
 
@@ -48,7 +48,7 @@ impl Filter<'_> {
     }
 
     /// Makes an entry of that hash lead to another word, or to none.
-    fn lead_word(self, hash: Hash, place: Place, to: Option<WordId>) {
+    fn lead_word(self, hash: Hash, place: BucketSlot, to: Option<WordId>) {
         let entry = to.map_or(Entry::NONE, |word| {
             let second = self.geometry().buckets_of(hash).0 != place.bucket;
             Entry::of_word(hash, word).placed(second)
@@ -66,7 +66,7 @@ impl<'m> Image<'m> {
     }
 
     /// A word of a vocabulary, and the entry that leads to it.
-    pub(crate) fn word(self, of: Vocabulary, letters: &[u8]) -> Option<(Place, Word<'m>)> {
+    pub(crate) fn word(self, of: Vocabulary, letters: &[u8]) -> Option<(BucketSlot, Word<'m>)> {
         let hash = of.hash(self.root().seed(), letters);
         let mem = self.mem();
         let found = self.forms().find_word(hash, |id| Word::new(mem, id).is(of, letters));
@@ -142,7 +142,7 @@ impl<'m> Image<'m> {
         true
     }
 
-    fn remove_word(self, of: Vocabulary, letters: &[u8], place: Place, word: Word<'m>) {
+    fn remove_word(self, of: Vocabulary, letters: &[u8], place: BucketSlot, word: Word<'m>) {
         let seed = self.root().seed();
         self.forms().lead_word(of.hash(seed, letters), place, None);
         if let Some(letters) = Letters::of(letters) {

@@ -35,8 +35,8 @@ use crate::memory::casts::{halves, index, wide, word};
 use crate::memory::flat::Memory;
 use crate::memory::hash::{Hash, Kind};
 use crate::memory::id::{EntityId, RecordId};
+use crate::memory::key_set::KeySet;
 use crate::memory::root::Counter;
-use crate::memory::seen::Seen;
 use crate::memory::step::Step;
 use crate::records::label::LabelTrees;
 use crate::records::list::Cursor;
@@ -76,7 +76,7 @@ pub struct Walk {
     /// The rows found, in the order in which they were found.
     nodes: Vec<Node>,
     /// The row of each (row group, relative) of the current block.
-    seen: Seen,
+    seen: KeySet,
     row_groups: RowGroups,
     order: Order,
     rows: Vec<Row>,
@@ -184,7 +184,7 @@ impl Walk {
             taken: 0,
             cost_of_taken: Counters::default(),
             nodes: Vec::new(),
-            seen: Seen::new(),
+            seen: KeySet::new(),
             row_groups: RowGroups::new(),
             order: Order::default(),
             rows: Vec::new(),
@@ -416,7 +416,7 @@ impl Walk {
         let mut note = |spot: Option<Spot<'_>>| {
             if let (Some(group), Some(spot)) = (groups.next(), spot) {
                 if *warms {
-                    spot.warm(chance.next());
+                    spot.raise(chance.next());
                 }
                 let entity = spot.record().id().entity();
                 send_for(image.mem(), entity);

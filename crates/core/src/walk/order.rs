@@ -22,7 +22,7 @@ pub(crate) struct Placed {
 }
 
 /// The properties of a row before it is placed.
-pub(crate) struct Found {
+pub(crate) struct Unplaced {
     pub(crate) row_group: u32,
     pub(crate) name: Name,
     pub(crate) key: u64,
@@ -76,7 +76,7 @@ impl Order {
     /// interrupts now and then.
     pub(crate) fn put(
         &mut self,
-        found: impl ExactSizeIterator<Item = Found>,
+        found: impl ExactSizeIterator<Item = Unplaced>,
         depth: impl Fn(&Placed) -> u32,
         row_groups: &RowGroups,
         arena: &Arena,

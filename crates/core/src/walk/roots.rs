@@ -19,9 +19,9 @@
 use crate::filter::bucket::Entry;
 use crate::memory::casts::wide;
 use crate::memory::id::{EntityId, TreeId, to_word};
+use crate::memory::key_set::KeySet;
 use crate::memory::marks::Marks;
 use crate::memory::root::{Counter, Field};
-use crate::memory::seen::Seen;
 use crate::records::label::LabelTrees;
 use crate::records::list::Cursor;
 use crate::records::record::{Direction, Record};
@@ -76,12 +76,12 @@ struct Reading {
 struct Met {
     all: Vec<Option<TreeId>>,
     /// The places of the trees, once there are more than `FEW`.
-    places: Seen,
+    places: KeySet,
 }
 
 impl Default for Met {
     fn default() -> Met {
-        Met { all: Vec::new(), places: Seen::new() }
+        Met { all: Vec::new(), places: KeySet::new() }
     }
 }
 

@@ -7,7 +7,7 @@ use crate::Interruptible;
 use crate::memory::casts::{index, word};
 use crate::memory::flat::Memory;
 use crate::memory::id::{EntityId, TreeId, to_word};
-use crate::memory::seen::Seen;
+use crate::memory::key_set::KeySet;
 use crate::records::record::Record;
 use crate::walk::arena::{Arena, Name, UNNAMED};
 use crate::walk::relation::Relation;
@@ -37,19 +37,19 @@ pub(crate) struct RowGroups {
     /// The first row group of the current list of a question's entity.
     first: usize,
     /// The trees of the row groups from `known_from` on, once there are more than a few.
-    known: Seen,
+    known: KeySet,
     known_from: Option<usize>,
     /// The first row group whose tree's name is not yet copied.
     unnamed: usize,
     /// The names of trees, each copied once per walk.
     trees: Vec<(TreeId, Name, u64)>,
-    known_trees: Seen,
+    known_trees: KeySet,
 }
 
 impl RowGroups {
     pub(crate) fn new() -> RowGroups {
         let (all, trees) = (Vec::new(), Vec::new());
-        let (known, known_trees) = (Seen::new(), Seen::new());
+        let (known, known_trees) = (KeySet::new(), KeySet::new());
         RowGroups { all, first: 0, known, known_from: None, unnamed: 0, trees, known_trees }
     }
 

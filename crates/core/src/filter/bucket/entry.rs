@@ -3,7 +3,7 @@
 //! ```text
 //!              tag, 16 bits         word, 32 bits           tail, 16 bits
 //!             +--------------------+-----------------------+------------------+
-//!  name       | fingerprint  | hash| line of the record| heat|   (none)        |
+//!  name       | fingerprint  | hash| line of the record|class|   (none)        |
 //!  folded     | fingerprint  |1 s h| line of a record  | hash| hash            |
 //!  place      | fingerprint  |3 s h| line of a block   | hash| hash            |
 //!  word       | fingerprint  |0 s h| line of a word, half| hash| hash            |
@@ -28,10 +28,10 @@ use crate::memory::id::{LINE_BITS, RecordId, WordId, to_word};
 const TAG_SHIFT: u32 = 48;
 const WORD_SHIFT: u32 = 16;
 const KIND_SHIFT: u32 = 50;
-/// Bits of a name's heat, below its record's line.
-const HEAT_BITS: u32 = 4;
-/// The highest heat of a name; it does not rise further.
-pub(crate) const HOTTEST: u32 = (1 << HEAT_BITS) - 1;
+/// Bits of a name's temperature class (temperature/count.rs), below its record's line.
+const CLASS_BITS: u32 = 4;
+/// The highest class of a name; it does not rise further.
+pub(crate) const HOTTEST_CLASS: u32 = (1 << CLASS_BITS) - 1;
 /// Low bits of a folded name's hash: the bucket's number has them, so the entry does not.
 const KNOWN_BITS: u32 = 7;
 /// Marks a folded name that is in its second bucket.
@@ -58,8 +58,8 @@ const KINDS: u64 = FOLDED | PREFIX;
 /// The constant bits of a prefix: its tag and the 26 bits of the hash in its word.
 const PREFIX_BITS: u64 = u64::MAX << (LENGTH_BITS + COUNT_BITS);
 
-const _: () = assert!(LINE_BITS + HEAT_BITS == 32);
-const _: () = assert!(HALF_SHIFT + 1 == WORD_SHIFT + HEAT_BITS, "the half is below the line");
+const _: () = assert!(LINE_BITS + CLASS_BITS == 32);
+const _: () = assert!(HALF_SHIFT + 1 == WORD_SHIFT + CLASS_BITS, "the half is below the line");
 const _: () = assert!(HALF_SHIFT + KNOWN_BITS >= crate::memory::tables::MOST_LEVEL);
 const _: () = assert!(TAG_SHIFT == 48, "equal_tags() compares the upper bits");
 const _: () = assert!(FINGERPRINT_SHIFT + crate::filter::fingerprint::FINGERPRINT_BITS == 64);
@@ -78,12 +78,12 @@ impl Entry {
 
     /// The entry of a name.
     pub(crate) fn new(hash: Hash, record: RecordId) -> Entry {
-        Entry(hash.tag() << TAG_SHIFT | u64::from(record.line()) << (WORD_SHIFT + HEAT_BITS))
+        Entry(hash.tag() << TAG_SHIFT | u64::from(record.line()) << (WORD_SHIFT + CLASS_BITS))
     }
 
     /// The entry of a folded name, in its first bucket.
     pub(crate) fn folded(hash: Hash, head: RecordId) -> Entry {
-        let line = u64::from(head.line()) << (WORD_SHIFT + HEAT_BITS);
+        let line = u64::from(head.line()) << (WORD_SHIFT + CLASS_BITS);
         Entry(Entry::folded_bits(hash) | FOLDED | line)
     }
 
@@ -173,7 +173,7 @@ impl Entry {
     /// The line of a name's record; 0 if the slot is empty.
     #[inline]
     pub(crate) fn line(self) -> u32 {
-        self.word() >> HEAT_BITS
+        self.word() >> CLASS_BITS
     }
 
     /// The first record of a folded name; none if the entry is something else.
@@ -211,8 +211,8 @@ impl Entry {
 
     /// How often a name was looked up, as a class: 0 is never, n about 2^(n-1) times.
     #[inline]
-    pub(crate) fn heat(self) -> u32 {
-        self.word() & HOTTEST
+    pub(crate) fn temperature_class(self) -> u32 {
+        self.word() & HOTTEST_CLASS
     }
 
     /// The lengths of the names that begin with a prefix, as stored in its entry.
@@ -244,7 +244,7 @@ impl Entry {
 
 #[inline]
 pub(super) fn record_of(word: u32) -> Option<RecordId> {
-    RecordId::from_word(word >> HEAT_BITS)
+    RecordId::from_word(word >> CLASS_BITS)
 }
 
 /// The bits in which the entry of a folded name or a prefix must agree.

@@ -12,7 +12,7 @@
 
 use std::hash::{BuildHasher, RandomState};
 
-use crate::filter::bucket::HOTTEST as HOTTEST_CLASS;
+use crate::filter::bucket::HOTTEST_CLASS;
 use crate::filter::table::Spot;
 use crate::memory::casts::halves;
 use crate::records::record::Record;
@@ -61,7 +61,7 @@ impl Temperature {
 
     /// The temperature after one more lookup, if `chance` counts it.
     #[inline]
-    const fn warmer(self, chance: Chance) -> Option<Temperature> {
+    const fn raised(self, chance: Chance) -> Option<Temperature> {
         let doublings = (self.0 / STEPS).saturating_sub(1);
         if chance.0.leading_zeros() >= doublings && self.0 < HOTTEST {
             Some(Temperature(self.0 + 1))
@@ -92,10 +92,10 @@ impl Chance {
 impl Spot<'_> {
     /// Counts one lookup. Two at the same time may count as one, which a temperature tolerates.
     #[inline]
-    pub(crate) fn warm(self, chance: Chance) {
-        if let Some(warmer) = Temperature::of(self.record()).warmer(chance) {
-            self.record().set_temperature_bits(warmer.bits());
-            self.cell().set_heat(warmer.class().min(HOTTEST_CLASS));
+    pub(crate) fn raise(self, chance: Chance) {
+        if let Some(raised) = Temperature::of(self.record()).raised(chance) {
+            self.record().set_temperature_bits(raised.bits());
+            self.cell().set_temperature_class(raised.class().min(HOTTEST_CLASS));
         }
     }
 }
@@ -115,7 +115,7 @@ mod tests {
             assert_eq!(now.class(), now.count().ilog2() + 1);
             before = now;
         }
-        assert_eq!(before.warmer(Chance(0)), None);
+        assert_eq!(before.raised(Chance(0)), None);
     }
 
     #[test]
@@ -123,8 +123,8 @@ mod tests {
         for many in [1, 100, 127, 1000, 50_000, 2_000_000] {
             let (mut temperature, mut chance, mut writes) = (Temperature::default(), Chance(7), 0);
             for _ in 0..many {
-                if let Some(warmer) = temperature.warmer(chance.next()) {
-                    temperature = warmer;
+                if let Some(raised) = temperature.raised(chance.next()) {
+                    temperature = raised;
                     writes += 1;
                 }
             }

@@ -37,13 +37,13 @@ pub struct Hot {
     asked: UnknownXids,
     /// The names of `found`, one after the other.
     names: Vec<u8>,
-    found: Vec<Found>,
+    found: Vec<HotEntity>,
     /// Enough entities are at least this hot: the class in the filter, the temperature.
     least: (u32, u32),
 }
 
 #[derive(Debug)]
-struct Found {
+struct HotEntity {
     temperature: Reverse<u32>,
     class: u32,
     /// Its place in `names`.
@@ -105,7 +105,7 @@ impl Hot {
     }
 
     fn bytes(&self) -> usize {
-        self.names.capacity() + self.found.capacity() * size_of::<Found>()
+        self.names.capacity() + self.found.capacity() * size_of::<HotEntity>()
     }
 
     /// Makes room for one more name, of `name` bytes.
@@ -122,7 +122,7 @@ impl Hot {
     fn keep_hottest(&mut self, work: &mut Interruptible<'_>) -> Result<(), NoRoom> {
         let names = &self.names;
         work.sort_with(&mut self.found, |a, b, work| {
-            let name = |found: &Found| &names[found.name.clone()];
+            let name = |found: &HotEntity| &names[found.name.clone()];
             a.temperature.cmp(&b.temperature).then_with(|| work.compare(name(a), name(b)))
         });
         if self.found.len() <= self.wanted {
@@ -182,9 +182,10 @@ impl Image<'_> {
             }
             left -= 1;
             for entry in self.names().read(hot.bucket) {
-                let warm = entry.heat() >= hot.least.0;
+                let warm = entry.temperature_class() >= hot.least.0;
                 if let Some(id) = entry.record().filter(|&id| warm && !hot.judged.has(id)) {
-                    left = left.saturating_sub(self.feel(id, entry.heat(), hot, seen)?);
+                    left =
+                        left.saturating_sub(self.feel(id, entry.temperature_class(), hot, seen)?);
                 }
             }
             hot.bucket += 1;
@@ -222,7 +223,7 @@ impl Image<'_> {
             hot.names.resize(start + record.name_len(), 0);
             record.copy_name(&mut hot.names[start..]);
             let name = start..hot.names.len();
-            hot.found.push(Found { temperature: Reverse(temperature), class, name });
+            hot.found.push(HotEntity { temperature: Reverse(temperature), class, name });
         } else if hot.asked.is_unsure() {
             return Ok(visited);
         }

@@ -3,20 +3,20 @@
 use std::cmp::Reverse;
 
 use crate::Image;
-use crate::filter::bucket::Place;
+use crate::filter::bucket::BucketSlot;
 use crate::filter::table::Filter;
 use crate::memory::casts::index;
 use crate::memory::root::Field;
 
 impl Filter<'_> {
-    /// Puts the slots of a bucket of names in descending order of heat, empty ones last.
+    /// Puts the slots of a bucket of names in descending order of temperature class, empty ones last.
     pub(crate) fn order(self, bucket: u32) {
         let before = self.read(bucket);
         let mut after = before;
-        after.sort_by_key(|entry| (entry.is_empty(), Reverse(entry.heat())));
+        after.sort_by_key(|entry| (entry.is_empty(), Reverse(entry.temperature_class())));
         if after != before {
             for (slot, entry) in after.into_iter().enumerate() {
-                self.set(Place { bucket, slot }, entry);
+                self.set(BucketSlot { bucket, slot }, entry);
             }
         }
     }

@@ -104,28 +104,28 @@ impl Hasher for Made {
 
 /// A slot and the list it is in, packed into one word.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place(u32);
+pub(super) struct ListedSlot(u32);
 
-impl Place {
+impl ListedSlot {
     const UP: u32 = 1 << 31;
 
-    pub(super) fn new(slot: SlotRef, side: Direction) -> Place {
+    pub(super) fn new(slot: SlotRef, side: Direction) -> ListedSlot {
         match side {
-            Direction::Up => Place(slot.to_word() | Place::UP),
-            Direction::Down => Place(slot.to_word()),
+            Direction::Up => ListedSlot(slot.to_word() | ListedSlot::UP),
+            Direction::Down => ListedSlot(slot.to_word()),
         }
     }
 
     pub(super) fn slot(self) -> SlotRef {
-        SlotRef::from_word(self.0 & !Place::UP)
+        SlotRef::from_word(self.0 & !ListedSlot::UP)
     }
 
     pub(super) fn side(self) -> Direction {
-        if self.0 & Place::UP == 0 { Direction::Down } else { Direction::Up }
+        if self.0 & ListedSlot::UP == 0 { Direction::Down } else { Direction::Up }
     }
 }
 
-/// The rows of a class, in [`Kept`].
+/// The rows of a class, in [`KeptRows`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rows {
     /// How many deletes want a row of the class.
@@ -156,16 +156,16 @@ struct Alike {
 
 /// All kept rows, in few allocations: a pair in many trees has as many classes as rows.
 #[derive(Debug, Default)]
-pub(super) struct Kept {
+pub(super) struct KeptRows {
     /// By the class of the settled rows.
     alike: HashMap<Class, Alike, BuildHasherDefault<Made>>,
     /// Rows of inserters other than the first.
     others: HashMap<Class, Rows, BuildHasherDefault<Made>>,
     /// Each place with the next one of its list, encoded as in [`List`].
-    places: Vec<(Place, u32)>,
+    places: Vec<(ListedSlot, u32)>,
 }
 
-impl Kept {
+impl KeptRows {
     pub(super) fn clear(&mut self) {
         self.alike.clear();
         self.others.clear();
@@ -193,7 +193,7 @@ impl Kept {
     }
 
     /// The rows of a class, if a delete wants some, and all places.
-    fn rows(&mut self, class: Class) -> Option<(&mut Rows, &mut Vec<(Place, u32)>)> {
+    fn rows(&mut self, class: Class) -> Option<(&mut Rows, &mut Vec<(ListedSlot, u32)>)> {
         let settled = class.of_settled();
         let alike = self.alike.get_mut(&settled)?;
         let rows = if class == settled {
@@ -210,7 +210,7 @@ impl Kept {
     pub(super) fn keep(
         &mut self,
         class: Class,
-        place: Place,
+        place: ListedSlot,
         is_undone: bool,
     ) -> Result<(), TryReserveError> {
         let Some((rows, places)) = self.rows(class) else { return Ok(()) };
@@ -224,7 +224,7 @@ impl Kept {
     }
 
     /// Adds a row without a deleter, if its class is wanted. If there is no memory, the lists are read again.
-    pub(super) fn add(&mut self, class: Class, place: Place) {
+    pub(super) fn add(&mut self, class: Class, place: ListedSlot) {
         if let Some((rows, places)) = self.rows(class)
             && rows.live.push(places, place).is_err()
         {
@@ -242,8 +242,8 @@ impl Kept {
 impl List {
     fn push(
         &mut self,
-        places: &mut Vec<(Place, u32)>,
-        place: Place,
+        places: &mut Vec<(ListedSlot, u32)>,
+        place: ListedSlot,
     ) -> Result<(), TryReserveError> {
         places.try_reserve(1)?;
         places.push((place, self.first));
@@ -253,10 +253,10 @@ impl List {
     }
 }
 
-/// The result of [`Kept::taken`].
+/// The result of [`KeptRows::taken`].
 pub(super) struct Taken<'k> {
     rows: &'k mut Rows,
-    places: &'k [(Place, u32)],
+    places: &'k [(ListedSlot, u32)],
 }
 
 impl Taken<'_> {
@@ -266,7 +266,7 @@ impl Taken<'_> {
     }
 
     /// The next row.
-    pub(super) fn first(&mut self) -> Option<Place> {
+    pub(super) fn first(&mut self) -> Option<ListedSlot> {
         let first = self.list().first.checked_sub(1)?;
         Some(self.places[index(first)].0)
     }

@@ -85,7 +85,7 @@ impl Recogniser {
                 return;
             }
             self.misspelled = at - first;
-            if self.look(of, seen, budget).is_err() {
+            if self.search_block(of, seen, budget).is_err() {
                 return;
             }
             *budget = budget.saturating_sub(1 + self.block.lookups());

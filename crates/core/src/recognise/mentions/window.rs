@@ -11,7 +11,7 @@ use crate::folded::words;
 use crate::memory::casts::index;
 use crate::memory::id::{EntityId, RecordId};
 use crate::recognise::candidates::Head;
-use crate::recognise::forms::{Forms, Kept, LAST, Seen};
+use crate::recognise::forms::{FormNames, Forms, LAST, SeenName};
 use crate::recognise::method::Method;
 use crate::recognise::spelling::{NEAR, is_spelled_otherwise, spelling};
 use crate::recognise::text::Word;
@@ -64,21 +64,21 @@ impl Last {
 
 /// Where a name is in the text, and how well the text spells it.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct Occurrence {
     first: Word,
     last: Word,
     method: Method,
     spelling: u32,
 }
 
-impl Place {
+impl Occurrence {
     fn mention(
         self,
         entity: Name,
         (label, alias): (Option<RecordId>, Option<Name>),
         listed: Option<(u32, u32)>,
     ) -> Mention {
-        let Place { first, last, method, spelling } = self;
+        let Occurrence { first, last, method, spelling } = self;
         let (start, length) = (first.start, last.end - first.start);
         let (from, to) = (first.from, last.to);
         Mention { entity, alias, method, start, length, spelling, from, to, label, listed }
@@ -154,7 +154,7 @@ impl Recogniser {
                     None => self.judge(image, record, seen, (text, at.clone(), words), budget)?,
                 };
                 if let Some(spelling) = spelling {
-                    self.find(record, (None, None), Place { first, last, method, spelling });
+                    self.find(record, (None, None), Occurrence { first, last, method, spelling });
                     self.go_on()?;
                 }
                 continue;
@@ -173,7 +173,7 @@ impl Recogniser {
                 return Err(Unfinished);
             }
             if let Some(spelling) = self.spelling(record, text, at.clone(), words)
-                && let place = (Place { first, last, method, spelling })
+                && let place = (Occurrence { first, last, method, spelling })
                 && !self.find_again(record, place)
                 && !self.find_labelled(image, record, &mut list, seen, place, budget)
             {
@@ -236,14 +236,14 @@ impl Recogniser {
         &mut self,
         (image, text): Searched<'_>,
         (head, words): (Listed<'_>, usize),
-        kept: Kept,
+        kept: FormNames,
         seen: &impl Visibility,
         budget: &mut usize,
     ) -> Result<bool, Unfinished> {
         let names = match kept {
-            Kept::Names(names) => names,
-            Kept::TooMuch => return Ok(false),
-            Kept::Wanted => {
+            FormNames::Names(names) => names,
+            FormNames::TooMuch => return Ok(false),
+            FormNames::Wanted => {
                 let fits = self.read_form(image, head, seen, budget)?;
                 let (len, form) = self.held.form(self.current, words, &mut self.window);
                 if !fits {
@@ -271,7 +271,7 @@ impl Recogniser {
         let read = self.forms.read();
         for record in head.all(image.mem()).skip(read) {
             if self.seek == Seek::Entities {
-                let seen_name = Seen { name: record.id(), entity: record.id().entity() };
+                let seen_name = SeenName { name: record.id(), entity: record.id().entity() };
                 if !record.is_label(&mut self.name)
                     && self.sees_edge(image, record, seen, budget)?
                     && !self.forms.add(seen_name, cells_of(record))
@@ -308,7 +308,7 @@ impl Recogniser {
             let Some(at) = cursor.next(image.mem()) else { return Ok(true) };
             self.counters.slots_visited += 1;
             let slot = Slot::read(image.mem(), at);
-            let seen_name = Seen { name: record.id(), entity: slot.neighbour };
+            let seen_name = SeenName { name: record.id(), entity: slot.neighbour };
             if sees(image.mem(), slot.link, seen, &mut self.asked)
                 && !self.forms.add(seen_name, cells_of(record))
             {
@@ -326,7 +326,7 @@ impl Recogniser {
         let mut again = None;
         self.owed += 1;
         for n in known {
-            let Seen { name, entity } = self.forms.seen(n);
+            let SeenName { name, entity } = self.forms.seen(n);
             if again == Some(name) {
                 continue;
             }
@@ -337,7 +337,7 @@ impl Recogniser {
                     let record = Record::new(image.mem(), name);
                     let spelling = self.spelling(record, text, at.clone(), words);
                     if let Some(spelling) = spelling
-                        && self.find_again(record, Place { first, last, method, spelling })
+                        && self.find_again(record, Occurrence { first, last, method, spelling })
                     {
                         again = Some(name);
                         continue;
@@ -357,7 +357,7 @@ impl Recogniser {
                 self.find(
                     Record::new(image.mem(), entity),
                     label,
-                    Place { first, last, method, spelling },
+                    Occurrence { first, last, method, spelling },
                 );
             }
         }
@@ -409,7 +409,7 @@ impl Recogniser {
         &mut self,
         record: Record<'_>,
         (label, alias): (Option<RecordId>, Option<Name>),
-        place: Place,
+        place: Occurrence,
     ) {
         let known = record.id().entity();
         if self.counting.rejects(known) || !self.has_room(record) {
@@ -421,7 +421,7 @@ impl Recogniser {
     }
 
     /// Adds a mention that stands for all entities of a label, if they are listed; `false` if they are not.
-    fn find_again(&mut self, label: Record<'_>, place: Place) -> bool {
+    fn find_again(&mut self, label: Record<'_>, place: Occurrence) -> bool {
         let Some((entity, from, to)) = self.counting.listed(label.id()) else { return false };
         if self.has_room(label) {
             entity.into_iter().for_each(|entity| self.counting.note(entity));
@@ -439,7 +439,7 @@ impl Recogniser {
         record: Record<'_>,
         list: &mut Listing,
         seen: &impl Visibility,
-        place: Place,
+        place: Occurrence,
         budget: &mut usize,
     ) -> bool {
         loop {

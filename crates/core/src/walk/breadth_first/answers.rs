@@ -6,7 +6,7 @@ use crate::memory::casts::index;
 use crate::memory::limit::NoRoom;
 use crate::walk::answer::Row;
 use crate::walk::arena::{Arena, Name, UNNAMED};
-use crate::walk::order::{Found, Order, Placed};
+use crate::walk::order::{Order, Placed, Unplaced};
 use crate::walk::row_groups::{RowGroup, RowGroups};
 use crate::walk::sentences::{Piece, Subject, write_sentence};
 use std::cell::RefCell;
@@ -160,7 +160,7 @@ impl Walk {
         self.make_room_to_finish(as_rows)?;
         let Walk { nodes, row_groups, arena, order, .. } = self;
         let found =
-            |node: &Node| Found { row_group: node.row_group(), name: node.name, key: node.key };
+            |node: &Node| Unplaced { row_group: node.row_group(), name: node.name, key: node.key };
         let depth = |placed: &Placed| nodes[index(placed.node)].depth;
         order.put(nodes.iter().map(found), depth, row_groups, arena, work);
         Ok(())

@@ -8,7 +8,7 @@ use crate::memory::casts::{halves, index, word};
 
 /// The set. Places of keys are consecutive, from the first one given.
 #[derive(Debug)]
-pub(crate) struct Seen {
+pub(crate) struct KeySet {
     /// A key's place plus one, or 0. The length is a power of two. At most a quarter of the entries is used, because a
     /// second probe is a mispredicted branch; in a large table half, to save memory.
     table: Vec<u32>,
@@ -24,9 +24,9 @@ const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 /// Entries of the smallest table, for 16 keys. It grows fourfold.
 const FIRST_ROOM: usize = 64;
 
-impl Seen {
-    pub(crate) fn new() -> Seen {
-        let mut seen = Seen { table: Vec::new(), first: 0, next: 0, end: 0 };
+impl KeySet {
+    pub(crate) fn new() -> KeySet {
+        let mut seen = KeySet { table: Vec::new(), first: 0, next: 0, end: 0 };
         seen.start(0, 0);
         seen
     }
@@ -110,9 +110,9 @@ impl Seen {
         work.free(self.table);
     }
 
-    /// Frees its memory; [`Seen::start`] makes it usable again.
+    /// Frees its memory; [`KeySet::start`] makes it usable again.
     pub(crate) fn drop_room(&mut self) {
-        *self = Seen { table: Vec::new(), first: 0, next: 0, end: 0 };
+        *self = KeySet { table: Vec::new(), first: 0, next: 0, end: 0 };
     }
 
     /// The entry of a key, or the one that it would get.
@@ -173,7 +173,7 @@ mod tests {
     fn keys_that_fit_take_no_memory_anew() {
         for reserved in [1, 63, 64, 65_535, 65_536, 65_537, 98_000, 131_072, 262_144, 262_145] {
             for started in [0, 1, 100, 20_000] {
-                let (mut seen, key) = (Seen::new(), |at: usize| wide(at) * 7 + 1);
+                let (mut seen, key) = (KeySet::new(), |at: usize| wide(at) * 7 + 1);
                 seen.start(0, started);
                 assert!(seen.try_reserve(reserved));
                 let (fits, bytes) = (seen.fit(), seen.bytes(0).0);
@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn a_key_is_new_once_and_then_found_where_it_is() {
-        let (mut seen, mut keys) = (Seen::new(), Vec::new());
+        let (mut seen, mut keys) = (KeySet::new(), Vec::new());
         for round in 0..3_u64 {
             let first = keys.len();
             seen.start(first, 100 * index(halves(round).0));
