@@ -16,6 +16,7 @@ use pgrx::pgrx_sql_entity_graph::metadata::{
 };
 use pgrx::{PgLogLevel, check_for_interrupts, pg_sys};
 use std::ffi::{CStr, CString};
+use std::marker::PhantomData;
 
 /// An argument of type name.
 pub fn name(call: &Call, n: usize) -> Option<String> {
@@ -65,13 +66,19 @@ fn large_text(bytes: &[u8]) -> pg_sys::Datum {
 
 /// A function call: what PG_GETARG and its kin give in C.
 #[derive(Clone, Copy)]
-pub struct Call(pub pg_sys::FunctionCallInfo);
+pub struct Call {
+    info: pg_sys::FunctionCallInfo,
+    /// Memory that lives as long as the call.
+    memory: pg_sys::MemoryContext,
+}
 
 // SAFETY: takes no argument of SQL; pgrx passes the function's own fcinfo.
 unsafe impl<'fcx> ArgAbi<'fcx> for Call {
     unsafe fn unbox_arg_unchecked(arg: Arg<'_, 'fcx>) -> Self {
-        // SAFETY: as above.
-        Self(unsafe { pg_sys::FunctionCallInfo::unbox_arg_unchecked(arg) })
+        // SAFETY: as above; the context that is current when the function begins.
+        unsafe {
+            Self { info: pg_sys::FunctionCallInfo::unbox_arg_unchecked(arg), memory: pg_sys::CurrentMemoryContext }
+        }
     }
 
     fn is_virtual_arg() -> bool {
@@ -91,7 +98,13 @@ impl Call {
     /// The OID of the called function.
     pub fn function(&self) -> pg_sys::Oid {
         // SAFETY: the function's own call, while it runs; so in every block here.
-        unsafe { (*(*self.0).flinfo).fn_oid }
+        unsafe { (*(*self.info).flinfo).fn_oid }
+    }
+
+    /// What the place of the call has, which lives longer than the call.
+    pub fn place(&self) -> *mut pg_sys::FmgrInfo {
+        // SAFETY: see function().
+        unsafe { (*self.info).flinfo }
     }
 
     /// The types of the arguments, as the function declares them.
@@ -109,10 +122,10 @@ impl Call {
     pub fn arg(&self, n: usize) -> Option<pg_sys::Datum> {
         // SAFETY: an argument that is there.
         unsafe {
-            if n >= (*self.0).nargs as usize {
+            if n >= (*self.info).nargs as usize {
                 return None;
             }
-            let arg = (*self.0).args.as_ptr().add(n).read();
+            let arg = (*self.info).args.as_ptr().add(n).read();
             (!arg.isnull).then_some(arg.value)
         }
     }
@@ -130,20 +143,27 @@ impl Call {
         self.arg(n).map(|d| pg_sys::Oid::from(d.value() as u32))
     }
 
+    /// An argument of type text, or of another type that is stored as a text is. It lives as long as the call.
+    pub fn stored(&self, n: usize) -> Option<Text<'_>> {
+        // SAFETY: SQL declares the argument so.
+        self.arg(n).map(|value| unsafe { Text::of(value, self.memory) })
+    }
+
     /// A text argument's bytes, which live as long as the call.
     pub fn text(&self, n: usize) -> Option<&[u8]> {
-        // SAFETY: SQL declares the argument text.
-        self.arg(n).map(|d| unsafe { text_bytes(d) })
+        self.stored(n).map(Text::bytes)
+    }
+
+    /// The type of an argument in the call's expression; InvalidOid if it has none.
+    pub fn type_given(&self, n: usize) -> pg_sys::Oid {
+        // SAFETY: reads the call's own expression, if it has one.
+        unsafe { pg_sys::get_fn_expr_argtype(self.place(), n as i32) }
     }
 
     /// Whether an argument is a text that stands in the call: a constant or a parameter, rather than a value of a row.
     pub fn is_given_text(&self, n: usize) -> bool {
-        let n = n as i32;
-        // SAFETY: reads the call's own expression, if it has one.
-        unsafe {
-            let info = (*self.0).flinfo;
-            pg_sys::get_fn_expr_arg_stable(info, n) && pg_sys::get_fn_expr_argtype(info, n) == pg_sys::TEXTOID
-        }
+        // SAFETY: as above.
+        unsafe { pg_sys::get_fn_expr_arg_stable(self.place(), n as i32) && self.type_given(n) == pg_sys::TEXTOID }
     }
 
     /// Prepares a materialised result and returns its tuplestore and row type.
@@ -151,8 +171,8 @@ impl Call {
         // SAFETY: the function is declared to return a set; the executor or this call's error handles every other case.
         unsafe {
             // The executor already knows the row type; without the flag it would be read from pg_proc at each call.
-            pg_sys::InitMaterializedSRF(self.0, pg_sys::MAT_SRF_USE_EXPECTED_DESC);
-            let info = (*self.0).resultinfo.cast::<pg_sys::ReturnSetInfo>();
+            pg_sys::InitMaterializedSRF(self.info, pg_sys::MAT_SRF_USE_EXPECTED_DESC);
+            let info = (*self.info).resultinfo.cast::<pg_sys::ReturnSetInfo>();
             Rows { store: (*info).setResult, desc: (*info).setDesc }
         }
     }
@@ -161,7 +181,7 @@ impl Call {
     pub fn trigger(&self) -> Option<&pg_sys::TriggerData> {
         // SAFETY: a context node begins with its tag.
         unsafe {
-            let context = (*self.0).context;
+            let context = (*self.info).context;
             (!context.is_null() && (*context).type_ == pg_sys::NodeTag::T_TriggerData)
                 .then(|| &*context.cast::<pg_sys::TriggerData>())
         }
@@ -204,6 +224,59 @@ pub fn free(values: impl IntoIterator<Item = pg_sys::Datum>) {
     for value in values.into_iter().filter(|value| !value.is_null()) {
         // SAFETY: palloc'd by the functions below, and not used again.
         unsafe { pg_sys::pfree(value.cast_mut_ptr()) };
+    }
+}
+
+/// A value of type text, or of another type that is stored as a text is: bytea, jsonb, an array, a vector.
+#[derive(Clone, Copy)]
+pub struct Text<'v> {
+    value: pg_sys::Datum,
+    /// For a copy, if it is compressed or out of line.
+    memory: pg_sys::MemoryContext,
+    lives: PhantomData<&'v [u8]>,
+}
+
+impl<'v> Text<'v> {
+    /// # Safety
+    /// A value of such a type; it and the memory live so long.
+    pub unsafe fn of(value: pg_sys::Datum, memory: pg_sys::MemoryContext) -> Self {
+        Self { value, memory, lives: PhantomData }
+    }
+
+    /// A text of these bytes, in the current memory context. Error: that of [`text_value`].
+    pub fn new(bytes: &[u8]) -> Fallible<Self> {
+        // SAFETY: palloc'd; nobody frees it before its context.
+        text_value(bytes).map(|value| unsafe { Self::of(value, pg_sys::CurrentMemoryContext) })
+    }
+
+    pub fn datum(self) -> pg_sys::Datum {
+        self.value
+    }
+
+    /// Another value, which lives as long.
+    pub fn part(self, value: pg_sys::Datum) -> Self {
+        Self { value, ..self }
+    }
+
+    pub fn bytes(self) -> &'v [u8] {
+        // SAFETY: of()'s promise.
+        unsafe {
+            if is_plain(self.value.cast_mut_ptr()) {
+                return text_bytes(self.value);
+            }
+            self.in_its_memory(|| text_bytes(self.value))
+        }
+    }
+
+    /// Makes what lives as long as the value does.
+    pub fn in_its_memory<R>(self, make: impl FnOnce() -> R) -> R {
+        // SAFETY: a context that lives; after an ERROR the abort leaves it.
+        unsafe {
+            let before = pg_sys::MemoryContextSwitchTo(self.memory);
+            let made = make();
+            pg_sys::MemoryContextSwitchTo(before);
+            made
+        }
     }
 }
 
@@ -257,10 +330,10 @@ pub fn with_room_for_errors<R>(f: impl FnOnce() -> R) -> R {
 }
 
 /// The text of a jsonb value, palloc'd: it lives as long as the call.
-pub fn json_text<'c>(value: pg_sys::Datum) -> &'c [u8] {
-    // SAFETY: a jsonb value; its output function gives a C string.
+pub fn json_text<'c>(value: Text<'c>) -> &'c [u8] {
+    // SAFETY: SQL declares the value jsonb; its output function gives a C string.
     unsafe {
-        let text = pg_sys::OidOutputFunctionCall(pg_sys::Oid::from(pg_sys::F_JSONB_OUT), value);
+        let text = pg_sys::OidOutputFunctionCall(pg_sys::Oid::from(pg_sys::F_JSONB_OUT), value.datum());
         CStr::from_ptr(text).to_bytes()
     }
 }

@@ -5,8 +5,8 @@
 
 #![expect(unsafe_code, reason = "SPI, called directly")]
 
-use crate::call::array;
-use crate::call::fmgr::{Rows, with_room_for_errors};
+use crate::call::array::Texts;
+use crate::call::fmgr::{Rows, Text, with_room_for_errors};
 use crate::call::trigger::Trigger;
 use crate::call::tuple::{is_varlena, varlena};
 use crate::error::Fallible;
@@ -240,7 +240,7 @@ impl<'t> Row<'t> {
             // SAFETY: a text[] of this row.
             unsafe {
                 assert_eq!(pg_sys::SPI_gettypeid(self.desc, n), pg_sys::TEXTARRAYOID, "a column of type text[]");
-                array::texts(value)
+                Texts::of(Text::of(value, pg_sys::CurrentMemoryContext)).elements()
             }
         };
         self.value(n).map(read).transpose()

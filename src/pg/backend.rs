@@ -84,7 +84,7 @@ pub fn load_library_of(type_oid: pg_sys::Oid) {
 }
 
 /// Whether the database's encoding is that one.
-fn has_encoding(encoding: pg_sys::pg_enc::Type) -> bool {
+pub fn has_encoding(encoding: pg_sys::pg_enc::Type) -> bool {
     plain::GetDatabaseEncoding() == encoding as i32
 }
 

@@ -17,6 +17,7 @@ pub mod invalidation;
 pub mod latch;
 pub mod lock_holders;
 pub mod lock_owner;
+pub mod lookup;
 pub mod lwlock;
 pub mod pages;
 pub mod settings;

@@ -38,6 +38,11 @@ pub fn full_xid(xid: u32) -> u64 {
     next.wrapping_add_signed(i64::from(xid.wrapping_sub(next as u32) as i32))
 }
 
+pub fn is_active() -> bool {
+    // SAFETY: reads a backend variable.
+    unsafe { pg_sys::ActiveSnapshotSet() }
+}
+
 /// The active snapshot: there is one in every SQL function.
 pub fn active() -> pg_sys::Snapshot {
     // SAFETY: reads a backend variable.
@@ -89,6 +94,17 @@ pub struct SnapshotView {
 const DEEP: i32 = 32;
 
 impl SnapshotView {
+    /// The view of the active snapshot, if an image can answer under it: an MVCC snapshot taken on a primary. It is used
+    /// by what runs under that snapshot.
+    pub fn active() -> Option<Self> {
+        let snapshot = active();
+        // SAFETY: active.
+        unsafe {
+            let is_mvcc = !snapshot.is_null() && (*snapshot).snapshot_type == pg_sys::SnapshotType::SNAPSHOT_MVCC;
+            (is_mvcc && !(*snapshot).takenDuringRecovery).then(|| Self::new(snapshot))
+        }
+    }
+
     /// # Safety
     /// `snapshot` is an MVCC snapshot that stays active while `SnapshotView` lives.
     pub unsafe fn new(snapshot: pg_sys::Snapshot) -> Self {

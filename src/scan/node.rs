@@ -6,8 +6,9 @@
 
 #![expect(unsafe_code, reason = "the executor's interface")]
 
-use crate::call::fmgr::{Rows, text_bytes};
-use crate::call::{array, work_memory};
+use crate::call::array::Texts;
+use crate::call::fmgr::{Rows, Text};
+use crate::call::work_memory;
 use crate::catalog::attached_table::AttachedTable;
 use crate::pg::invalidation::Cached;
 use crate::pg::{compat, invalidation};
@@ -286,16 +287,21 @@ impl Scan {
         state: *mut pg_sys::ScanState,
         values: [Option<pg_sys::Datum>; MOST_ARGUMENTS],
     ) -> Answer {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller's promise; they live as long as this memory, in which they were made.
         unsafe {
+            let text = |value| Text::of(value, pg_sys::CurrentMemoryContext);
+            let array = |value: Option<_>| value.map(|value| Texts::of(text(value)));
             match (self.function, values) {
                 (Function::Context, [Some(entity), Some(up), Some(down), edges, trees, ..]) => {
+                    let (entity, trees) = (text(entity), array(trees));
                     let reach = Reach { trees, ..Reach::levels(up.value() as i32, down.value() as i32) };
                     self.context(state, entity, reach, edges.map(oid))
                 }
-                (Function::Entities, [Some(text), edges, trees, within, Some(overlapping), matching, narrow]) => {
-                    let matching = asked::matching(matching.map(|name| text_bytes(name))).unwrap_or_report();
+                (Function::Entities, [Some(text_value), edges, trees, within, Some(overlapping), matching, narrow]) => {
+                    let matching = asked::matching(matching.map(|name| text(name).bytes())).unwrap_or_report();
                     let narrow = narrow.is_some_and(|narrow| narrow.value() != 0);
+                    let (text, overlapping) = (text(text_value), overlapping.value() != 0);
+                    let (trees, within) = (array(trees), array(within));
                     let question = Question { text, trees, within, overlapping, once: false, matching, narrow };
                     self.entities(state, question, edges.map(oid))
                 }
@@ -311,20 +317,18 @@ impl Scan {
     unsafe fn context(
         &mut self,
         state: *mut pg_sys::ScanState,
-        entity: pg_sys::Datum,
+        entity: Text<'_>,
         reach: Reach,
         edges: Option<pg_sys::Oid>,
     ) -> Answer {
         let (one, several);
-        // SAFETY: the caller's promise.
-        let names: &[&[u8]] = unsafe {
-            if self.many {
-                several = array::distinct_names(entity).unwrap_or_report();
-                &several
-            } else {
-                one = [text_bytes(entity)];
-                &one
-            }
+        let names: &[&[u8]] = if self.many {
+            // SAFETY: the caller's promise.
+            several = unsafe { Texts::of(entity) }.names().unwrap_or_report();
+            &several
+        } else {
+            one = [entity.bytes()];
+            &one
         };
         answer::check_levels(reach).unwrap_or_report();
         let opened = AttachedTable::of(self.oid, edges).unwrap_or_report();
@@ -376,7 +380,7 @@ impl Scan {
         question: Question,
         edges: Option<pg_sys::Oid>,
     ) -> Answer {
-        let text = question.text();
+        let text = question.text.bytes();
         let tables = Tables::open(self.oid, edges, question.matching).unwrap_or_report();
         let mut found = mentions::workspace();
         if tables.find(&question, &mut found).unwrap_or_report() {
