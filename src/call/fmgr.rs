@@ -338,6 +338,14 @@ pub fn json_text<'c>(value: Text<'c>) -> &'c [u8] {
     }
 }
 
+/// A jsonb object of names and values, in turn.
+pub fn jsonb_object(pairs: &[&[u8]]) -> pg_sys::Datum {
+    assert!(pairs.len().is_multiple_of(2), "a value for each name");
+    let function = pg_sys::Oid::from(pg_sys::F_JSONB_OBJECT__TEXT);
+    // SAFETY: the function takes a text[] of an even number of elements, of which none is NULL.
+    unsafe { pg_sys::OidFunctionCall1Coll(function, pg_sys::InvalidOid, text_array(pairs)) }
+}
+
 /// The first `part` of `whole` equal parts of a text, up to the end of a word if there is one near.
 pub fn beginning(text: &[u8], part: usize, whole: usize) -> &[u8] {
     /// Bytes from a word's end.

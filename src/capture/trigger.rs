@@ -97,7 +97,7 @@ unsafe fn source<'c>(
     // SAFETY: the caller's promise; fn_extra is this function's own, null or what is stored here.
     unsafe {
         let flinfo = &mut *call.place();
-        let (desc, locator) = ((*trigger.rel()).rd_att, trigger.locator());
+        let (desc, locator) = (trigger.relation().desc().raw(), trigger.locator());
         let mut kept = flinfo.fn_extra.cast::<Resolved>();
         if !kept.is_null() && (*kept).desc == desc && (*kept).source.locator == locator {
             return Some(&(*kept).source);

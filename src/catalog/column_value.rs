@@ -3,8 +3,8 @@
 #![expect(unsafe_code, reason = "reads datums")]
 
 use crate::call::fmgr::{detoasted, is_plain};
-use crate::call::trigger::Row;
-use crate::pg::contain;
+use crate::pg::relation::Tuple;
+use crate::pg::{contain, lookup};
 use pgrx::pg_sys;
 use std::ffi::CStr;
 use std::io::Write;
@@ -70,14 +70,12 @@ pub unsafe fn write(type_oid: pg_sys::Oid, datum: pg_sys::Datum, out: &mut Vec<u
 }
 
 /// The text of an attribute of a row that a trigger fires for; None for NULL, and if memory runs out.
-pub fn of_fired(row: &Row<'_>, number: i32) -> Option<Vec<u8>> {
-    let ((of, value), mut name) = (row.value(number)?, Vec::new());
+pub fn of_fired(row: &Tuple<'_>, number: i32) -> Option<Vec<u8>> {
+    let (of, value, mut name) = (row.desc.column(number)?.atttypid, row.value(number)?, Vec::new());
+    let of = lookup::getBaseType(of);
+    assert!(holds_names(of), "a column of names");
     // SAFETY: a value of that type, or of a domain over it.
-    unsafe {
-        let of = pg_sys::getBaseType(of);
-        assert!(holds_names(of), "a column of names");
-        write(of, value, &mut name).then_some(name)
-    }
+    unsafe { write(of, value, &mut name) }.then_some(name)
 }
 
 /// Length of a text that is compressed or stored out of line, without reading it; 0 for any other value.

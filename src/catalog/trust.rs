@@ -7,6 +7,7 @@ use crate::catalog::roles;
 use crate::pg::background_worker::SAFE_PATH;
 use crate::pg::compat;
 use crate::pg::compat::plain;
+use crate::pg::lookup;
 use pgrx::pg_sys;
 
 /// The context in which forced row-level security does not bind the owner: for checks that must see every row, like
@@ -68,6 +69,5 @@ pub fn counts_beside(table: pg_sys::Oid, beside: pg_sys::Oid) -> bool {
 /// Whether the type is the server's own, or a domain over such a type: its casts are a superuser's code. Those of other
 /// types may be any user's.
 pub fn is_builtin(type_oid: pg_sys::Oid) -> bool {
-    // SAFETY: system cache lookups. Any number can be called a type.
-    unsafe { pg_sys::get_typtype(type_oid) != 0 && u32::from(pg_sys::getBaseType(type_oid)) < roles::FIRST_OF_USERS }
+    lookup::get_typtype(type_oid) != 0 && u32::from(lookup::getBaseType(type_oid)) < roles::FIRST_OF_USERS
 }

@@ -4,6 +4,7 @@
 
 use crate::pg::compat::plain;
 use pgrx::pg_sys;
+use std::ffi::CStr;
 
 /// The OID of the database that it is connected to; 0 before that.
 pub fn database() -> u32 {
@@ -38,6 +39,12 @@ pub fn row_security() -> bool {
     unsafe { pg_sys::row_security }
 }
 
+/// The setting search_path.
+pub fn search_path() -> &'static CStr {
+    // SAFETY: a setting of the process, which is compared or copied at once.
+    unsafe { CStr::from_ptr(pg_sys::namespace_search_path) }
+}
+
 /// The setting deadlock_timeout, in milliseconds.
 pub fn deadlock_timeout() -> i32 {
     // SAFETY: reads a backend variable.
@@ -53,6 +60,23 @@ pub fn is_plain_reader() -> bool {
 pub fn is_process(number: i32) -> bool {
     // SAFETY: looks for any number.
     unsafe { !pg_sys::BackendPidGetProc(number).is_null() }
+}
+
+/// Raises PostgreSQL's error in a parallel operation.
+pub fn prevent_in_parallel(command: &CStr) {
+    // SAFETY: reads the transaction's state.
+    unsafe { pg_sys::PreventCommandIfParallelMode(command.as_ptr()) };
+}
+
+/// Raises PostgreSQL's errors if a command that writes may not run: in a read-only transaction, in a parallel
+/// operation, during recovery.
+pub fn prevent(command: &CStr) {
+    // SAFETY: they read the transaction's state.
+    unsafe {
+        pg_sys::PreventCommandIfReadOnly(command.as_ptr());
+        pg_sys::PreventCommandIfParallelMode(command.as_ptr());
+        pg_sys::PreventCommandDuringRecovery(command.as_ptr());
+    }
 }
 
 /// Lets what follows see what the current command has written.

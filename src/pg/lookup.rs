@@ -2,46 +2,14 @@
 
 #![expect(unsafe_code, reason = "reads system caches")]
 
-use crate::pg::encoding;
+pub use crate::pg::compat::numbers::*;
+use crate::pg::{backend, encoding};
 use pgrx::pg_sys;
 use pgrx::pg_sys::{AclMode, Datum, Oid};
 use std::ffi::{CStr, CString, c_char, c_int};
 use std::marker::PhantomData;
 use std::ops::Deref;
 use std::ptr::NonNull;
-
-/// Functions of the server that take any numbers, and return one.
-macro_rules! of_numbers {
-    ($(fn $name:ident($($argument:ident: $of:ty),*) -> $result:ty;)*) => {$(
-        #[allow(non_snake_case, reason = "the server's names")]
-        pub fn $name($($argument: $of),*) -> $result {
-            // SAFETY: catalogs are read by numbers, which may be any; an ERROR, if they are damaged, becomes a panic.
-            unsafe { pg_sys::$name($($argument),*) }
-        }
-    )*};
-}
-
-of_numbers! {
-    fn check_enable_rls(table: Oid, role: Oid, no_error: bool) -> c_int;
-    fn get_array_type(of: Oid) -> Oid;
-    fn get_atttype(table: Oid, number: i16) -> Oid;
-    fn get_collation_isdeterministic(collation: Oid) -> bool;
-    fn get_func_namespace(function: Oid) -> Oid;
-    fn get_func_rettype(function: Oid) -> Oid;
-    fn get_op_opfamily_sortfamily(operator: Oid, family: Oid) -> Oid;
-    fn get_opclass_family(class: Oid) -> Oid;
-    fn get_opclass_input_type(class: Oid) -> Oid;
-    fn get_opfamily_member(family: Oid, left: Oid, right: Oid, strategy: i16) -> Oid;
-    fn get_rel_namespace(table: Oid) -> Oid;
-    fn get_rel_persistence(table: Oid) -> c_char;
-    fn get_rel_relkind(table: Oid) -> c_char;
-    fn get_typtype(of: Oid) -> c_char;
-    fn getBaseType(of: Oid) -> Oid;
-    fn getExtensionOfObject(class: Oid, object: Oid) -> Oid;
-    fn has_privs_of_role(member: Oid, role: Oid) -> bool;
-    fn pg_attribute_aclcheck_all(table: Oid, role: Oid, mode: AclMode, how: pg_sys::AclMaskHow::Type) -> u32;
-    fn RelationIsVisible(table: Oid) -> bool;
-}
 
 /// A C string that the server made here, as a name of the catalogs; None for a null pointer.
 fn name(text: *const c_char) -> Option<String> {
@@ -108,6 +76,18 @@ pub fn oid_as_text(output: u32, value: Oid) -> String {
     name(unsafe { pg_sys::OidOutputFunctionCall(Oid::from(output), Datum::from(value)) }).unwrap_or_default()
 }
 
+/// What an index's first key is, as SQL; raises if there is no such index.
+pub fn first_key_as_sql(index: Oid) -> String {
+    let (function, none) = (Oid::from(pg_sys::F_PG_GET_INDEXDEF_OID_INT4_BOOL), pg_sys::InvalidOid);
+    // SAFETY: the function takes these, and gives a text, stored plainly.
+    unsafe {
+        let text = pg_sys::OidFunctionCall3Coll(function, none, index.into(), 1_i32.into(), false.into());
+        let text = text.cast_mut_ptr::<pg_sys::varlena>();
+        let text = std::slice::from_raw_parts(pgrx::vardata_any(text).cast::<u8>(), pgrx::varsize_any_exhdr(text));
+        encoding::decode(text)
+    }
+}
+
 /// The column of that name, from 1.
 pub fn column_number(table: Oid, column: &str) -> i16 {
     // SAFETY: a lookup by name.
@@ -150,6 +130,13 @@ pub fn operator(name: &CStr, of: Oid, schema: Oid) -> Oid {
 unsafe fn oid_of(cache: i32, column: u32, keys: [Datum; 4]) -> Oid {
     // SAFETY: the caller's promise.
     unsafe { pg_sys::GetSysCacheOid(cache, column as i16, keys[0], keys[1], keys[2], keys[3]) }
+}
+
+/// The modifier of a type, or of its base type if it is a domain.
+pub fn base_modifier(of: Oid, mut modifier: i32) -> i32 {
+    // SAFETY: a lookup by numbers, which raises if there is no such type.
+    unsafe { pg_sys::getBaseTypeAndTypmod(of, &mut modifier) };
+    modifier
 }
 
 /// The category of a type (TYPCATEGORY_STRING and the like).
@@ -197,6 +184,25 @@ pub fn refuse_table(table: Oid, name: &str) {
     refuse(pg_sys::AclResult::ACLCHECK_NO_PRIV, kind, name);
 }
 
+/// Whether pg_cast has a cast of that type to text, other than one WITH INOUT (which is also the default without an
+/// entry).
+pub fn has_cast_to_text(of: Oid) -> bool {
+    /// Anum_pg_cast_castmethod, COERCION_METHOD_INOUT (catalog/pg_cast.h).
+    const METHOD: (u32, u8) = (6, b'i');
+    let (cache, to) = (pg_sys::SysCacheIdentifier::CASTSOURCETARGET, Datum::from(pg_sys::TEXTOID));
+    // SAFETY: the keys are two types.
+    let cast = unsafe { Row::<()>::new(pg_sys::SearchSysCache2(cache as c_int, Datum::from(of), to), cache) };
+    cast.and_then(|cast| cast.value(METHOD.0)).is_some_and(|method| method.value() as u8 != METHOD.1)
+}
+
+/// Raw xmin of this database's pg_database row: a database dropped and recreated with its old OID (CREATE DATABASE ...
+/// OID) has another. Read from the system cache at each call, so that all sessions agree after GRANT ON DATABASE has
+/// written a new row.
+pub fn database_xmin() -> u32 {
+    let row = Row::<pg_sys::FormData_pg_database>::of(Oid::from(backend::database()));
+    row.unwrap_or_else(|| unreachable!("a session's database exists")).xmin()
+}
+
 /// A row of a catalog that a system cache finds by its OID.
 ///
 /// # Safety
@@ -217,6 +223,7 @@ macro_rules! catalogs {
 catalogs! {
     FormData_pg_class: RELOID,
     FormData_pg_collation: COLLOID,
+    FormData_pg_database: DATABASEOID,
     FormData_pg_index: INDEXRELID,
     FormData_pg_proc: PROCOID,
     FormData_pg_type: TYPEOID,
@@ -269,6 +276,12 @@ impl<C> Row<C> {
     /// Null, or a row of that catalog from that cache.
     unsafe fn new(tuple: pg_sys::HeapTuple, cache: pg_sys::SysCacheIdentifier::Type) -> Option<Self> {
         NonNull::new(tuple).map(|tuple| Self { tuple, cache: cache as c_int, of: PhantomData })
+    }
+
+    /// The xid that wrote it.
+    fn xmin(&self) -> u32 {
+        // SAFETY: a row with its header.
+        u32::from(unsafe { pg_sys::htup::HeapTupleHeaderGetRawXmin((*self.tuple.as_ptr()).t_data) })
     }
 
     /// A column; None for NULL. What it points to lives as long as the row.

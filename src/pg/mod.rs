@@ -20,6 +20,7 @@ pub mod lock_owner;
 pub mod lookup;
 pub mod lwlock;
 pub mod pages;
+pub mod relation;
 pub mod settings;
 pub mod shm;
 pub mod snapshot;

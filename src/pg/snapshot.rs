@@ -51,9 +51,20 @@ pub fn active() -> pg_sys::Snapshot {
 
 /// Runs `work` under a snapshot that sees what is committed now.
 pub fn under_latest<R>(work: impl FnOnce() -> R) -> R {
+    // SAFETY: in a transaction.
+    under(|| unsafe { pg_sys::GetLatestSnapshot() }, work)
+}
+
+/// Runs `work` under the transaction's snapshot, as a statement of a session does.
+pub fn under_transactions<R>(work: impl FnOnce() -> R) -> R {
+    // SAFETY: in a transaction.
+    under(|| unsafe { pg_sys::GetTransactionSnapshot() }, work)
+}
+
+fn under<R>(take: impl FnOnce() -> pg_sys::Snapshot, work: impl FnOnce() -> R) -> R {
     // SAFETY: pushed and popped; after an ERROR in between the abort pops it.
     unsafe {
-        pg_sys::PushActiveSnapshot(pg_sys::GetLatestSnapshot());
+        pg_sys::PushActiveSnapshot(take());
         let done = work();
         pg_sys::PopActiveSnapshot();
         done

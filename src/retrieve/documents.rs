@@ -2,8 +2,6 @@
 //! scans continue where they would otherwise end (iterative scans, 0.8 and later); if rows are still missing, all
 //! distances are compared.
 
-#![expect(unsafe_code, reason = "the bytes of a vector")]
-
 use crate::call::array::Texts;
 use crate::call::fmgr::Text;
 use crate::call::fmgr::beginning;

@@ -20,9 +20,9 @@ use crate::catalog::statement::Statement;
 use crate::catalog::{columns, name, trust};
 use crate::error;
 use crate::error::Fallible;
-use crate::pg::compat;
 use crate::pg::invalidation;
 use crate::pg::invalidation::Cached;
+use crate::pg::lookup;
 use crate::serve::asked::{Question, Reach};
 use crate::serve::plans::{Planning, Value, execute, run_into};
 use crate::serve::sink::{Relative, Sibling, Sink, Take};
@@ -111,8 +111,7 @@ impl Source<'_> {
     /// texts are, and a cast of it to text is PostgreSQL's.
     fn key(self) -> EntityType {
         let types = [self.columns.parent, self.columns.child].map(|column| pg_sys::Oid::from(column.type_oid));
-        let all =
-            |of: &[pg_sys::Oid]| types.iter().all(|one| of.contains(one) && !compat::has_cast_to_text((*one).into()));
+        let all = |of: &[pg_sys::Oid]| types.iter().all(|one| of.contains(one) && !lookup::has_cast_to_text(*one));
         if all(&[pg_sys::INT2OID, pg_sys::INT4OID, pg_sys::INT8OID]) {
             EntityType::Int8
         } else if all(&[pg_sys::UUIDOID]) {
