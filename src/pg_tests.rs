@@ -410,7 +410,12 @@ mod tests {
         assert_eq!(unsafe { crate::call::fmgr::text_bytes(text) }, "ä".as_bytes());
         let array = crate::call::fmgr::text_array(&[b"b", b"", b"b", b"a"]);
         // SAFETY: a text[].
-        assert_eq!(unsafe { crate::call::array::distinct_names(array) }.expect("memory"), [&b"b"[..], b"", b"a"]);
+        assert_eq!(
+            unsafe { crate::call::array::Texts::of(crate::call::fmgr::Text::of(array, pg_sys::CurrentMemoryContext)) }
+                .names()
+                .expect("memory"),
+            [&b"b"[..], b"", b"a"]
+        );
     }
 }
 

@@ -168,8 +168,7 @@ pub fn key(table: &EdgesTable, snapshot: pg_sys::Snapshot, functions: Functions)
 
 /// Bytes for counting the rows of a table's entities: a sixteenth of the table's size, within maintenance_work_mem.
 fn counters_bytes(table: &EdgesTable) -> usize {
-    // SAFETY: reads a setting, in kilobytes.
-    let most = unsafe { pg_sys::maintenance_work_mem }.max(0) as usize * 1024;
+    let most = backend::maintenance_work_mem().max(0) as usize * 1024;
     (table.bytes() as usize / 16).clamp(LEAST_COUNTERS, most.max(LEAST_COUNTERS))
 }
 

@@ -9,6 +9,7 @@ use crate::error;
 use crate::error::Fallible;
 use crate::pg::encoding;
 use crate::pg::interrupt::check_interrupts;
+use crate::pg::relation::Desc;
 use cftrag_core::Interruptible;
 use pgrx::callconv::{Arg, ArgAbi};
 use pgrx::pgrx_sql_entity_graph::metadata::{
@@ -208,8 +209,15 @@ impl Rows {
         self.store
     }
 
-    pub fn desc(&self) -> pg_sys::TupleDesc {
-        self.desc
+    pub fn desc(&self) -> &Desc {
+        // SAFETY: from rows() or of(): it outlives the result.
+        unsafe { Desc::of(self.desc) }
+    }
+
+    /// Reads from the start.
+    pub fn rewind(&self) {
+        // SAFETY: see desc().
+        unsafe { pg_sys::tuplestore_rescan(self.store) };
     }
 
     /// Adds a row. The values have the declared types; the row is copied.

@@ -76,8 +76,7 @@ pub fn before_commit() {
 fn start_all() {
     let (tables, mut documents) = (CHANGED.take(), WANTED.take());
     // What comes from another server brings its links.
-    // SAFETY: reads a setting.
-    if unsafe { pg_sys::SessionReplicationRole } as u32 == pg_sys::SESSION_REPLICATION_ROLE_REPLICA {
+    if backend::replication_role() == pg_sys::SESSION_REPLICATION_ROLE_REPLICA {
         return;
     }
     if !tables.is_empty() {

@@ -7,7 +7,7 @@ use crate::call::fmgr::text_bytes;
 use crate::catalog::columns;
 use crate::catalog::columns::{ColumnNames, IDS};
 use crate::pg::encoding;
-use crate::pg::relation::{Desc, Tuple};
+use crate::pg::relation::{Tuple, each_row};
 use cftrag_core::Language;
 use pgrx::pg_sys;
 use std::ops::Deref;
@@ -81,37 +81,6 @@ pub fn that_is(trigger: pg_sys::Oid, snapshot: pg_sys::Snapshot, each: impl FnMu
 fn scan(index: u32, column: u32, key: pg_sys::Oid, snapshot: pg_sys::Snapshot, mut each: impl FnMut(&Row<'_>)) {
     let catalog = u32::from(pg_sys::TriggerRelationId);
     each_row([catalog, index], [(column, key)], snapshot, |row| each(&Row(row)));
-}
-
-/// Calls `each` for the rows of a catalog that have these OIDs in columns of an index of it.
-fn each_row<const N: usize>(
-    [catalog, index]: [u32; 2],
-    keys: [(u32, pg_sys::Oid); N],
-    snapshot: pg_sys::Snapshot,
-    mut each: impl FnMut(Tuple<'_>),
-) {
-    let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
-    // SAFETY: a system catalog scan by index; F_OIDEQ takes two OIDs, as the columns are; everything opened is closed.
-    unsafe {
-        let rel = pg_sys::table_open(pg_sys::Oid::from(catalog), lock);
-        let mut keys = keys.map(|(column, value)| {
-            let mut key = pg_sys::ScanKeyData::default();
-            let (equal, value) = (pg_sys::BTEqualStrategyNumber as pg_sys::StrategyNumber, pg_sys::Datum::from(value));
-            pg_sys::ScanKeyInit(&mut key, column as i16, equal, pg_sys::Oid::from(pg_sys::F_OIDEQ), value);
-            key
-        });
-        let index = pg_sys::Oid::from(index);
-        let scan = pg_sys::systable_beginscan(rel, index, true, snapshot, N as i32, keys.as_mut_ptr());
-        loop {
-            let tuple = pg_sys::systable_getnext(scan);
-            if tuple.is_null() {
-                break;
-            }
-            each(Tuple::of(tuple, Desc::of((*rel).rd_att)));
-        }
-        pg_sys::systable_endscan(scan);
-        pg_sys::table_close(rel, lock);
-    }
 }
 
 /// The most bytes of arguments, more than ten column names need. We do not read longer ones: any user can create a

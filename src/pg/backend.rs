@@ -6,6 +6,35 @@ use crate::pg::compat::plain;
 use pgrx::pg_sys;
 use std::ffi::CStr;
 
+macro_rules! variables {
+    ($($(#[$doc:meta])* fn $name:ident() -> $of:ty = $variable:ident;)*) => {$(
+        $(#[$doc])*
+        pub fn $name() -> $of {
+            // SAFETY: a number, in a variable of this process, which has one thread.
+            unsafe { pg_sys::$variable as $of }
+        }
+    )*};
+}
+
+variables! {
+    /// The setting deadlock_timeout, in milliseconds.
+    fn deadlock_timeout() -> i32 = DeadlockTimeout;
+    /// The transaction's isolation level: XACT_READ_COMMITTED and the like.
+    fn isolation() -> u32 = XactIsoLevel;
+    /// The setting lock_timeout, in milliseconds; 0 is no limit.
+    fn lock_timeout() -> u64 = LockTimeout;
+    /// The setting maintenance_work_mem, in kilobytes.
+    fn maintenance_work_mem() -> i32 = maintenance_work_mem;
+    /// The setting max_worker_processes.
+    fn max_worker_processes() -> i32 = max_worker_processes;
+    /// The setting session_replication_role: SESSION_REPLICATION_ROLE_REPLICA and the like.
+    fn replication_role() -> u32 = SessionReplicationRole;
+    /// The setting row_security.
+    fn row_security() -> bool = row_security;
+    /// The setting work_mem, in kilobytes, at least 64.
+    fn work_mem() -> usize = work_mem;
+}
+
 /// The OID of the database that it is connected to; 0 before that.
 pub fn database() -> u32 {
     // SAFETY: reads a backend variable.
@@ -22,33 +51,15 @@ pub fn now() -> pg_sys::TimestampTz {
     plain::GetCurrentTimestamp()
 }
 
-/// The transaction's isolation level: XACT_READ_COMMITTED and the like.
-pub fn isolation() -> u32 {
-    // SAFETY: reads a backend variable.
-    unsafe { pg_sys::XactIsoLevel as u32 }
-}
-
 pub fn is_parallel_worker() -> bool {
     // SAFETY: reads a backend variable.
     unsafe { pg_sys::ParallelWorkerNumber >= 0 }
-}
-
-/// The setting row_security.
-pub fn row_security() -> bool {
-    // SAFETY: reads a backend variable.
-    unsafe { pg_sys::row_security }
 }
 
 /// The setting search_path.
 pub fn search_path() -> &'static CStr {
     // SAFETY: a setting of the process, which is compared or copied at once.
     unsafe { CStr::from_ptr(pg_sys::namespace_search_path) }
-}
-
-/// The setting deadlock_timeout, in milliseconds.
-pub fn deadlock_timeout() -> i32 {
-    // SAFETY: reads a backend variable.
-    unsafe { pg_sys::DeadlockTimeout }
 }
 
 /// Whether the transaction has no xid yet, and is in no parallel operation.

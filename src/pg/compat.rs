@@ -184,6 +184,7 @@ pub mod numbers {
         #[cfg(feature = "pg15")]
         fn pg_proc_aclcheck(function: Oid, role: Oid, mode: AclMode) -> pg_sys::AclResult::Type;
         fn RelationIsVisible(table: Oid) -> bool;
+        fn VirtualXactLock(transaction: pg_sys::VirtualTransactionId, waits: bool) -> bool;
         fn UnlockRelationOid(table: Oid, mode: pg_sys::LOCKMODE) -> ();
     }
 }

@@ -11,9 +11,12 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use std::ptr::NonNull;
 
-/// A C string that the server made here, as a name of the catalogs; None for a null pointer.
-fn name(text: *const c_char) -> Option<String> {
-    // SAFETY: null, or NUL-terminated; copied at once.
+/// A C string as a name of the catalogs; None for a null pointer.
+///
+/// # Safety
+/// NUL-terminated, or null.
+pub unsafe fn name(text: *const c_char) -> Option<String> {
+    // SAFETY: the caller's promise; copied at once.
     (!text.is_null()).then(|| encoding::decode(unsafe { CStr::from_ptr(text) }.to_bytes()))
 }
 
@@ -39,7 +42,7 @@ macro_rules! names {
         #[$doc]
         pub fn $alias($($argument: $of),*) -> Option<String> {
             // SAFETY: a lookup by numbers, which may be any; null, or a palloc'd C string.
-            name(unsafe { pg_sys::$name($($argument),* $(, $more)*) })
+            unsafe { name(pg_sys::$name($($argument),* $(, $more)*)) }
         }
     )*};
 }
@@ -67,13 +70,13 @@ names! {
 pub fn quoted(identifier: &str) -> String {
     let text = c_string(identifier);
     // SAFETY: a C string, which lives as long as its quoted form is read.
-    name(unsafe { pg_sys::quote_identifier(text.as_ptr()) }).unwrap_or_default()
+    unsafe { name(pg_sys::quote_identifier(text.as_ptr())) }.unwrap_or_default()
 }
 
 /// The text that a type's output function gives of an OID: that of regclass, for example.
 pub fn oid_as_text(output: u32, value: Oid) -> String {
     // SAFETY: an output function of the server's for OIDs, which may be any.
-    name(unsafe { pg_sys::OidOutputFunctionCall(Oid::from(output), Datum::from(value)) }).unwrap_or_default()
+    unsafe { name(pg_sys::OidOutputFunctionCall(Oid::from(output), Datum::from(value))) }.unwrap_or_default()
 }
 
 /// What an index's first key is, as SQL; raises if there is no such index.

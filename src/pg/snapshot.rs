@@ -11,6 +11,7 @@
 #![expect(unsafe_code, reason = "snapshots and the commit log")]
 
 use crate::pg::compat::{plain, unguarded};
+use crate::pg::relation::Relation;
 use cftrag_core::{Fate, Fates, Hint, View, Visibility};
 use pgrx::{check_for_interrupts, pg_sys};
 use std::cell::Cell;
@@ -339,11 +340,8 @@ impl Fates for XidFates {
     }
 }
 
-/// Every snapshot in use sees versions below this xid alike.
-///
-/// # Safety
-/// `rel` is an open relation that this transaction did not create.
-pub unsafe fn horizon(rel: pg_sys::Relation) -> u64 {
-    // SAFETY: the caller's promise.
-    full_xid(u32::from(unsafe { pg_sys::GetOldestNonRemovableTransactionId(rel) }))
+/// Every snapshot in use sees versions below this xid alike, in a relation that this transaction did not create.
+pub fn horizon(rel: &Relation) -> u64 {
+    // SAFETY: open.
+    full_xid(u32::from(unsafe { pg_sys::GetOldestNonRemovableTransactionId(rel.raw()) }))
 }
