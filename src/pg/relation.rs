@@ -34,7 +34,7 @@ impl Opened {
     }
 
     fn of(relation: pg_sys::Relation) -> Option<Self> {
-        (!relation.is_null()).then_some(Self(relation))
+        (!relation.is_null()).then(|| Self(relation))
     }
 }
 
