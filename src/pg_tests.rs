@@ -411,9 +411,7 @@ mod tests {
         let array = crate::call::fmgr::text_array(&[b"b", b"", b"b", b"a"]);
         // SAFETY: a text[].
         assert_eq!(
-            unsafe { crate::call::array::Texts::of(crate::call::fmgr::Text::of(array, pg_sys::CurrentMemoryContext)) }
-                .names()
-                .expect("memory"),
+            unsafe { crate::call::array::Texts::of(crate::call::fmgr::Text::here(array)) }.names().expect("memory"),
             [&b"b"[..], b"", b"a"]
         );
     }

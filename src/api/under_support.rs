@@ -113,11 +113,11 @@ fn index_condition<'p>(request: Request<'p>, index: &Index<'p>, arguments: Argum
     let [entity, ancestors, edges, trees] = arguments;
     // A superuser can give this support function to any function.
     let fits = [edges, trees].map(Node::type_of) == [pg_sys::REGCLASSOID, pg_sys::TEXTARRAYOID];
-    if !fits || !index.finds_first() || ![ancestors, edges, trees].into_iter().all(|node| index.is_fixed(node)) {
+    if !fits || !index.finds_first || ![ancestors, edges, trees].into_iter().all(|node| index.is_fixed(node)) {
         return None;
     }
     let is_much = |under: Under<'p>| {
-        under.below > MOST || index.is_for_first_rows() && under.selectivity(request).powi(2) * index.rows() > MUCH
+        under.below > MOST || index.is_for_first_rows && under.selectivity(request).powi(2) * index.rows > MUCH
     };
     if Under::of(request, arguments).is_some_and(is_much) {
         return None;

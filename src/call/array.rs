@@ -117,7 +117,7 @@ impl<'v> Texts<'v> {
     /// An array of these texts, in the current memory context. Errors: those of [`text_array_of`].
     pub fn new<'t>(texts: impl Iterator<Item = Option<&'t [u8]>> + Clone) -> Self {
         // SAFETY: palloc'd; nobody frees it before its context.
-        unsafe { Self(Text::of(text_array_of(texts), pg_sys::CurrentMemoryContext)) }
+        unsafe { Self(Text::here(text_array_of(texts))) }
     }
 
     pub fn datum(self) -> pg_sys::Datum {

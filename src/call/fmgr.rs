@@ -251,10 +251,17 @@ impl<'v> Text<'v> {
         Self { value, memory, lives: PhantomData }
     }
 
+    /// # Safety
+    /// A value of such a type; it and the current memory context live so long.
+    pub unsafe fn here(value: pg_sys::Datum) -> Self {
+        // SAFETY: the caller's promise.
+        unsafe { Self::of(value, pg_sys::CurrentMemoryContext) }
+    }
+
     /// A text of these bytes, in the current memory context. Error: that of [`text_value`].
     pub fn new(bytes: &[u8]) -> Fallible<Self> {
         // SAFETY: palloc'd; nobody frees it before its context.
-        text_value(bytes).map(|value| unsafe { Self::of(value, pg_sys::CurrentMemoryContext) })
+        text_value(bytes).map(|value| unsafe { Self::here(value) })
     }
 
     pub fn datum(self) -> pg_sys::Datum {

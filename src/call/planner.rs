@@ -7,7 +7,7 @@
 use crate::call::array::Texts;
 use crate::call::entity_value::Entities;
 use crate::call::fmgr::{Call, Text};
-use crate::pg::{compat, error_context};
+use crate::pg::{compat, error_context, lookup};
 use pgrx::{Internal, PgList, pg_sys};
 use std::marker::PhantomData;
 use std::ptr::{NonNull, null_mut};
@@ -164,53 +164,45 @@ impl<'p> Request<'p> {
 
     /// The index that a condition is asked for.
     pub fn index(self) -> Option<Index<'p>> {
-        // SAFETY: a request of that kind, which is complete.
-        let request = (self.asked == Asked::IndexCondition).then(|| unsafe { &*self.request.cast() });
-        request.map(|request| Index { request })
+        if self.asked != Asked::IndexCondition {
+            return None;
+        }
+        // SAFETY: a request of that kind, which is complete; an index has a table.
+        unsafe {
+            let request = &*self.request.cast::<pg_sys::SupportRequestIndexCondition>();
+            let (index, query) = (&*request.index, &*(*request.root).parse);
+            Some(Index {
+                request,
+                finds_first: request.indexarg == 0 && index.amsearcharray && index.relam == pg_sys::BTREE_AM_OID,
+                rows: (*index.rel).tuples,
+                is_for_first_rows: !query.sortClause.is_null() && !query.limitCount.is_null(),
+            })
+        }
     }
 }
 
 /// The index that the planner wants a condition for.
 pub struct Index<'p> {
     request: &'p pg_sys::SupportRequestIndexCondition,
+    /// Whether it is a btree, which finds the rows of an array of keys, and the call's first argument is its column.
+    pub finds_first: bool,
+    /// About how many rows the table has.
+    pub rows: f64,
+    /// Whether the query has ORDER BY and LIMIT.
+    pub is_for_first_rows: bool,
 }
 
 impl<'p> Index<'p> {
-    fn index(&self) -> &'p pg_sys::IndexOptInfo {
-        // SAFETY: the planner's, complete.
-        unsafe { &*self.request.index }
-    }
-
-    /// Whether it is a btree, which finds the rows of an array of keys, and the call's first argument is its column.
-    pub fn finds_first(&self) -> bool {
-        let index = self.index();
-        self.request.indexarg == 0 && index.amsearcharray && index.relam == pg_sys::BTREE_AM_OID
-    }
-
     /// Whether an expression has one value in a scan of the index.
     pub fn is_fixed(&self, node: Node<'p>) -> bool {
         // SAFETY: an expression of the query that is planned.
         unsafe { pg_sys::is_pseudo_constant_for_index(self.request.root, node.raw(), self.request.index) }
     }
 
-    /// About how many rows the table has.
-    pub fn rows(&self) -> f64 {
-        // SAFETY: an index has a table.
-        unsafe { (*self.index().rel).tuples }
-    }
-
-    /// Whether the query has ORDER BY and LIMIT.
-    pub fn is_for_first_rows(&self) -> bool {
-        // SAFETY: the query that is planned.
-        let query = unsafe { &*(*self.request.root).parse };
-        !query.sortClause.is_null() && !query.limitCount.is_null()
-    }
-
     /// Whether its collation may call different texts equal.
     pub fn is_lossy(&self) -> bool {
         let collation = self.request.indexcollation;
-        // SAFETY: a system cache lookup of a collation that the index depends on.
-        collation != pg_sys::InvalidOid && !unsafe { pg_sys::get_collation_isdeterministic(collation) }
+        collation != pg_sys::InvalidOid && !lookup::get_collation_isdeterministic(collation)
     }
 
     /// `column = ANY (set)`, where the types have an operator for that.
@@ -281,13 +273,7 @@ impl<'p> Node<'p> {
 
     /// A call of a function with these arguments; None if there is no such function.
     pub fn call(function: pg_sys::Oid, result: pg_sys::Oid, arguments: &[Self]) -> Option<Self> {
-        let none = pg_sys::InvalidOid;
-        let is_text = [pg_sys::TEXTOID, pg_sys::TEXTARRAYOID].contains(&result);
-        let collation = if is_text { pg_sys::DEFAULT_COLLATION_OID } else { none };
-        let form = pg_sys::CoercionForm::COERCE_EXPLICIT_CALL;
-        // SAFETY: makes a node.
-        let make = || unsafe { pg_sys::makeFuncExpr(function, result, list(arguments), collation, none, form) };
-        if function == none { None } else { Self::of(make().cast()) }
+        Self::call_as(function, result, arguments, pg_sys::CoercionForm::COERCE_EXPLICIT_CALL)
     }
 
     /// An integer as a bigint; another value as it is.
@@ -295,10 +281,22 @@ impl<'p> Node<'p> {
         if self.type_of() != pg_sys::INT4OID {
             return Some(self);
         }
-        let (cast, none) = (pg_sys::Oid::from(pg_sys::F_INT8_INT4), pg_sys::InvalidOid);
-        let form = pg_sys::CoercionForm::COERCE_IMPLICIT_CAST;
+        let (cast, form) = (pg_sys::Oid::from(pg_sys::F_INT8_INT4), pg_sys::CoercionForm::COERCE_IMPLICIT_CAST);
+        Self::call_as(cast, pg_sys::INT8OID, &[self], form)
+    }
+
+    fn call_as(
+        function: pg_sys::Oid,
+        result: pg_sys::Oid,
+        arguments: &[Self],
+        form: pg_sys::CoercionForm::Type,
+    ) -> Option<Self> {
+        let none = pg_sys::InvalidOid;
+        let is_text = [pg_sys::TEXTOID, pg_sys::TEXTARRAYOID].contains(&result);
+        let collation = if is_text { pg_sys::DEFAULT_COLLATION_OID } else { none };
         // SAFETY: makes a node.
-        Self::of(unsafe { pg_sys::makeFuncExpr(cast, pg_sys::INT8OID, list(&[self]), none, none, form) }.cast())
+        let make = || unsafe { pg_sys::makeFuncExpr(function, result, list(arguments), collation, none, form) };
+        if function == none { None } else { Self::of(make().cast()) }
     }
 }
 
@@ -311,18 +309,14 @@ impl<'p> Constant<'p> {
         (self.0.consttype == of && !self.0.constisnull).then_some(self.0.constvalue)
     }
 
-    fn stored(self, value: pg_sys::Datum) -> Text<'p> {
-        // SAFETY: the planner's, as the current memory is.
-        unsafe { Text::of(value, pg_sys::CurrentMemoryContext) }
-    }
-
     pub fn text(self) -> Option<&'p [u8]> {
-        self.of(pg_sys::TEXTOID).map(|value| self.stored(value).bytes())
+        // SAFETY: of that type, and the planner's, as the current memory is; so in the others.
+        self.of(pg_sys::TEXTOID).map(|value| unsafe { Text::here(value) }.bytes())
     }
 
     pub fn texts(self) -> Option<Texts<'p>> {
-        // SAFETY: of that type.
-        self.of(pg_sys::TEXTARRAYOID).map(|value| unsafe { Texts::of(self.stored(value)) })
+        // SAFETY: see text().
+        self.of(pg_sys::TEXTARRAYOID).map(|value| unsafe { Texts::of(Text::here(value)) })
     }
 
     pub fn int(self) -> Option<i32> {
@@ -340,8 +334,8 @@ impl<'p> Constant<'p> {
     /// Its entities, if it is not NULL and its type is an entity type, or an array type of one.
     pub fn entities(self) -> Option<Entities<'p>> {
         let (of, value) = (self.0.consttype, self.of(self.0.consttype)?);
-        // SAFETY: of that type.
-        unsafe { Entities::of(of, self.stored(value)) }
+        // SAFETY: see text().
+        unsafe { Entities::of(of, Text::here(value)) }
     }
 }
 

@@ -237,7 +237,7 @@ impl<'t> Row<'t> {
         let is_array = self.0.desc.column(n).is_some_and(|column| column.atttypid == pg_sys::TEXTARRAYOID);
         assert!(is_array, "a column of type text[]");
         // SAFETY: a text[] of this row; its copy, if one is made, lives as long as SPI is connected.
-        let array = |value| unsafe { Texts::of(Text::of(value, pg_sys::CurrentMemoryContext)) };
+        let array = |value| unsafe { Texts::of(Text::here(value)) };
         self.value(n).map(|value| array(value).elements()).transpose()
     }
 

@@ -3,6 +3,7 @@
 #![expect(unsafe_code, reason = "reads datums")]
 
 use crate::call::fmgr::{detoasted, is_plain};
+use crate::pg::backend::Meanwhile;
 use crate::pg::relation::Tuple;
 use crate::pg::{contain, lookup};
 use pgrx::pg_sys;
@@ -107,11 +108,8 @@ pub unsafe fn try_write(type_oid: pg_sys::Oid, datum: pg_sys::Datum, out: &mut V
         if is_safe {
             return write(type_oid, datum, out);
         }
-        let held = pg_sys::QueryCancelHoldoffCount;
-        pg_sys::QueryCancelHoldoffCount = held + 1;
-        let written = contain::attempt(|| write(type_oid, datum, out));
-        pg_sys::QueryCancelHoldoffCount = held;
-        written == Some(true)
+        let _held = Meanwhile::new(&raw mut pg_sys::QueryCancelHoldoffCount, |count| count + 1);
+        contain::attempt(|| write(type_oid, datum, out)) == Some(true)
     }
 }
 

@@ -6,11 +6,11 @@
 
 use crate::catalog::columns::collation_name;
 use crate::catalog::edges_table::EdgesTable;
-use crate::catalog::name::{display_identifier, display_name, full_name, literal, quote};
+use crate::catalog::name::{display_name, full_name, literal, quote};
 use crate::catalog::privileges::{is_readable, require_readable};
 use crate::catalog::registered::{Kind, Registered};
 use crate::catalog::registration::Functions;
-use crate::catalog::{column_sql, registered, registration, registration_cache, roles, trust};
+use crate::catalog::{column_sql, registered, registration, registration_cache, trust};
 use crate::error;
 use crate::error::Fallible;
 use crate::guc::Match;
@@ -379,7 +379,7 @@ fn belonging<T>(
 ) -> Option<T> {
     let function = kind.function(functions);
     let mut tables = registered::tables_beside(other, &[function]);
-    tables.sort_by_key(|table| roles::owner(*table) != roles::owner(other));
+    tables.sort_by_key(|table| trust::owner(*table) != trust::owner(other));
     let counts = |table: &pg_sys::Oid| trust::counts_beside(*table, other) && is_readable(*table);
     tables.into_iter().filter(counts).find_map(|table| {
         let table = EdgesTable::open(table).ok()?;
@@ -469,7 +469,7 @@ fn ordered_by(index: pg_sys::Oid, column: &DocumentColumn) -> Option<Ordered> {
     }
     // Nothing of an index's expression becomes SQL but a number.
     let text = lookup::first_key_as_sql(index);
-    let start = format!("(({})::{}(", display_identifier(&column.name), lookup::type_name(of)?);
+    let start = format!("(({})::{}(", lookup::quoted(&column.name), lookup::type_name(of)?);
     let dimensions = text.strip_prefix(&start)?.strip_suffix("))")?;
     let is_number = !dimensions.is_empty() && dimensions.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| Ordered { operator, of, cast: Some(dimensions.into()) })

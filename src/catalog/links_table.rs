@@ -3,8 +3,8 @@
 #![expect(unsafe_code, reason = "reads and writes system catalogs")]
 
 use crate::catalog::edges_table::EdgesTable;
-use crate::catalog::name::own_name;
 use crate::pg::encoding;
+use crate::pg::lookup;
 use crate::pg::lookup::{Row, c_string};
 use pgrx::pg_sys;
 use std::ffi::CStr;
@@ -26,7 +26,7 @@ pub fn beside(documents: &EdgesTable, name: &str) -> pg_sys::Oid {
 /// What a table of links of a table of documents is called, as PostgreSQL names an index: cut where it cuts, with a
 /// number if the name is taken.
 pub fn free_name(documents: &EdgesTable) -> String {
-    let name = c_string(&own_name(documents.oid()).unwrap_or_default());
+    let name = c_string(&lookup::relation_name(documents.oid()).unwrap_or_default());
     // SAFETY: a palloc'd C string.
     unsafe {
         let free = pg_sys::ChooseRelationName(name.as_ptr(), null(), c"links".as_ptr(), documents.schema(), false);

@@ -21,11 +21,6 @@ pub fn qualified_name(schema: pg_sys::Oid, name: &str) -> String {
     format!("{}.{}", quote(&lookup::schema_name(schema).unwrap_or_default()), quote(name))
 }
 
-/// A relation's name without its schema; None if it is gone.
-pub fn own_name(table: pg_sys::Oid) -> Option<String> {
-    lookup::relation_name(table)
-}
-
 /// `schema.table` for messages and hints (quoted where SQL needs it), or the OID's digits if it is gone.
 pub fn display_name(table: pg_sys::Oid) -> String {
     encoding::shown(&lookup::oid_as_text(pg_sys::F_REGCLASSOUT, table))
@@ -38,9 +33,4 @@ pub fn full_name(table: pg_sys::Oid) -> String {
         Some((schema, name)) => encoding::shown(&[schema, name].map(|part| lookup::quoted(&part)).join(".")),
         None => u32::from(table).to_string(),
     }
-}
-
-/// An identifier, quoted where SQL needs it.
-pub fn display_identifier(name: &str) -> String {
-    lookup::quoted(name)
 }

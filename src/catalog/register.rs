@@ -3,7 +3,7 @@
 //! The owner of the table may, as CREATE TRIGGER and DROP TRIGGER allow. What is wrong is said before we wait for a
 //! lock: who may not, or names a column that is not there, does not stand in its queue.
 
-use crate::catalog::name::{display_name, own_name};
+use crate::catalog::name::display_name;
 use crate::catalog::registered::Kind;
 use crate::catalog::registration::Functions;
 use crate::catalog::trigger_ddl::{Fires, Trigger};
@@ -101,7 +101,7 @@ pub fn holds_several(of: pg_sys::Oid) -> bool {
 
 /// The table's name. 42P01 if it is gone, 42501 if the caller does not own it.
 fn require_owner(table: pg_sys::Oid) -> Fallible<String> {
-    let name = own_name(table).ok_or_else(|| error::no_such_table(u32::from(table)))?;
+    let name = lookup::relation_name(table).ok_or_else(|| error::no_such_table(u32::from(table)))?;
     if privileges::is_owner(table) { Ok(name) } else { Err(error::not_owner(&name)) }
 }
 

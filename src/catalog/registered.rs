@@ -11,7 +11,7 @@
 
 use crate::call::trigger::Trigger as Fired;
 use crate::catalog::registration::Functions;
-use crate::catalog::{pg_trigger, privileges, roles, trust};
+use crate::catalog::{pg_trigger, privileges, trust};
 use crate::pg::relation::{Definition, Relation};
 use crate::pg::{encoding, lookup};
 use pgrx::{check_for_interrupts, pg_sys};
@@ -197,7 +197,7 @@ pub fn readable(function: pg_sys::Oid, which: Which, snapshot: pg_sys::Snapshot)
     let mut all = read(function, which, snapshot);
     let counts = |said: &Registered| said.other == pg_sys::InvalidOid || trust::counts_beside(said.table, said.other);
     all.retain(|said| privileges::is_readable(said.table) && counts(said));
-    all.sort_by_key(|said| roles::owner(said.table) != roles::owner(said.other));
+    all.sort_by_key(|said| trust::owner(said.table) != trust::owner(said.other));
     all
 }
 

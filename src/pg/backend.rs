@@ -41,6 +41,31 @@ pub fn database() -> u32 {
     u32::from(unsafe { pg_sys::MyDatabaseId })
 }
 
+/// A variable of this process that has another value while this lives.
+pub struct Meanwhile<T: Copy + 'static> {
+    variable: *mut T,
+    before: T,
+}
+
+impl<T: Copy> Meanwhile<T> {
+    /// # Safety
+    /// A variable of this process, which may have that value.
+    pub unsafe fn new(variable: *mut T, value: impl FnOnce(T) -> T) -> Self {
+        // SAFETY: the caller's promise; one thread.
+        unsafe {
+            let before = variable.replace(value(*variable));
+            Self { variable, before }
+        }
+    }
+}
+
+impl<T: Copy> Drop for Meanwhile<T> {
+    fn drop(&mut self) {
+        // SAFETY: see new().
+        unsafe { self.variable.write(self.before) };
+    }
+}
+
 /// The role whose rights count.
 pub fn user() -> pg_sys::Oid {
     plain::GetUserId()

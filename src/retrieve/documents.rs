@@ -9,10 +9,10 @@ use crate::call::work_memory::{Room, copy};
 use crate::catalog::documents::{Distance, DocumentColumn, Documents, Embeddings};
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::filter::{Condition, OF_SEARCHES};
-use crate::catalog::name::display_identifier;
 use crate::catalog::privileges;
 use crate::error;
 use crate::error::Fallible;
+use crate::pg::lookup;
 use crate::pg::{backend, settings};
 use crate::retrieve::found::{Found, Row};
 use crate::retrieve::search;
@@ -190,7 +190,7 @@ fn is_zero(embedding: Text<'_>, type_name: &str) -> bool {
 /// Checks an embedding against the column that is searched. Errors: 22000 (dimensions), 22023 (a zero vector, which has
 /// no cosine distance).
 pub fn check_embedding(embedding: Text<'_>, column: &DocumentColumn, distance: &Distance, table: &str) -> Fallible<()> {
-    check_against(embedding, column.modifier, &format!("{table}.{}", display_identifier(&column.name)))?;
+    check_against(embedding, column.modifier, &format!("{table}.{}", lookup::quoted(&column.name)))?;
     if distance.is_cosine && is_zero(embedding, &distance.type_name) { Err(error::zero_embedding()) } else { Ok(()) }
 }
 

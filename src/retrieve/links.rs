@@ -21,7 +21,7 @@ use crate::catalog::registered::{Kind, Which};
 use crate::catalog::registration::Functions;
 use crate::catalog::statement::Statement;
 use crate::catalog::trigger_ddl::Trigger;
-use crate::catalog::{links_table, privileges, register, registered, registration, roles, trigger_ddl, trust};
+use crate::catalog::{links_table, privileges, register, registered, registration, trigger_ddl, trust};
 use crate::error;
 use crate::error::Fallible;
 use crate::guc::Match;
@@ -189,7 +189,7 @@ pub fn remove(documents: pg_sys::Oid, functions: Functions) -> Fallible<()> {
         if said.column("mentions").is_some() && privileges::is_owner(said.table) {
             let links = EdgesTable::open(said.table)?;
             let sql = format!("DROP TABLE {}", links.qualified());
-            let owner = roles::owner(said.table).unwrap_or(pg_sys::InvalidOid);
+            let owner = trust::owner(said.table).unwrap_or(pg_sys::InvalidOid);
             drop(links);
             trust::as_role(owner, 0, || command(&sql));
         }
@@ -220,7 +220,7 @@ impl<'d> Links<'d> {
     pub fn of(of: &'d Documents, functions: Functions) -> Option<Self> {
         let mapping = of.mapping.as_ref().filter(|mapping| mapping.mentions.is_some())?;
         let linked = of.linked.as_ref()?;
-        if roles::owner(mapping.oid) != roles::owner(of.oid) {
+        if trust::owner(mapping.oid) != trust::owner(of.oid) {
             return None;
         }
         let edges = registration::now(linked.edges, functions);

@@ -10,12 +10,12 @@
 use crate::call::fmgr::Text;
 use crate::call::fmgr::{array_of_values, name_datum, text_array, text_datum};
 use crate::catalog::documents::{DocumentColumn, Documents};
-use crate::catalog::name::display_identifier;
 use crate::error;
 use crate::error::Fallible;
 use crate::pg::backend;
 use crate::pg::invalidation;
 use crate::pg::invalidation::Cached;
+use crate::pg::lookup;
 use crate::retrieve::documents::{WITH_SHOWN, Wanted};
 use crate::retrieve::found::Found;
 use crate::retrieve::search::{By, How, Search};
@@ -438,7 +438,7 @@ impl SearchedBy {
         let column = search.of_row("d");
         let value = match config.filter(|_| is_text) {
             None if is_text => {
-                let quoted = display_identifier(&search.name);
+                let quoted = lookup::quoted(&search.name);
                 return Err(error::no_words(&search.name, &of.shown, Some(&quoted)));
             }
             None => column,

@@ -289,7 +289,7 @@ impl Scan {
     unsafe fn answer_to(&mut self, values: [Option<pg_sys::Datum>; MOST_ARGUMENTS]) -> Answer {
         // SAFETY: the caller's promise; they live as long as this memory, in which they were made.
         unsafe {
-            let text = |value| Text::of(value, pg_sys::CurrentMemoryContext);
+            let text = |value| Text::here(value);
             let array = |value: Option<_>| value.map(|value| Texts::of(text(value)));
             match (self.function, values) {
                 (Function::Context, [Some(entity), Some(up), Some(down), edges, trees, ..]) => {
