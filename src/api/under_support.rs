@@ -64,7 +64,8 @@ pub fn answer<'p>(request: Request<'p>, arguments: Option<Arguments<'p>>, is_los
             let index = request.index()?;
             let condition = index_condition(request, &index, arguments?)?;
             // Names are compared as bytes: under a collation that calls different ones equal, the index finds more.
-            Some(Answer::Condition(condition, is_lossy || index.is_lossy()))
+            let lossy = is_lossy || index.is_lossy();
+            Some(Answer::Condition(condition, lossy))
         }
         _ => None,
     }

@@ -3,7 +3,8 @@
 
 #![expect(unsafe_code, reason = "the layout of arrays")]
 
-use crate::call::fmgr::{Call, Text, text_array_of, text_bytes};
+use crate::call::fmgr::{Call, text_array_of};
+use crate::call::text::{Text, text_bytes};
 use crate::call::work_memory;
 use crate::call::work_memory::{FEW, LARGE, Room};
 use crate::error;

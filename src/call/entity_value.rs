@@ -4,7 +4,8 @@
 
 use crate::call::array;
 use crate::call::array::Elements;
-use crate::call::fmgr::{Call, Text, array_of_values, text_array_of, text_datum};
+use crate::call::fmgr::{Call, array_of_values, text_array_of, text_datum};
+use crate::call::text::Text;
 use crate::call::work_memory::Room;
 use crate::error::Fallible;
 use cftrag_core::Names;

@@ -4,6 +4,7 @@
 
 #![expect(unsafe_code, reason = "SPI, called directly")]
 
+use crate::call::text::Text;
 use crate::call::work_memory::LARGE;
 use crate::error;
 use crate::error::Fallible;
@@ -17,7 +18,6 @@ use pgrx::pgrx_sql_entity_graph::metadata::{
 };
 use pgrx::{PgLogLevel, check_for_interrupts, pg_sys};
 use std::ffi::{CStr, CString};
-use std::marker::PhantomData;
 
 /// An argument of type name.
 pub fn name(call: &Call, n: usize) -> Option<String> {
@@ -38,6 +38,12 @@ pub const LONGEST: usize = 0x3fff_ffff - 4;
 /// A text value of the sentences; None if there are none. Error: that of [`text_value`].
 pub fn text_of(sentences: &[u8]) -> Fallible<Option<pg_sys::Datum>> {
     if sentences.is_empty() { Ok(None) } else { text_value(sentences).map(Some) }
+}
+
+/// A text of these bytes, in the current memory context. Error: that of [`text_value`].
+pub fn text<'v>(bytes: &[u8]) -> Fallible<Text<'v>> {
+    // SAFETY: palloc'd; nobody frees it before its context.
+    text_value(bytes).map(|value| unsafe { Text::here(value) })
 }
 
 /// A text value, palloc'd. 54000 if it would be longer than a text can be.
@@ -233,95 +239,6 @@ pub fn free(values: impl IntoIterator<Item = pg_sys::Datum>) {
         // SAFETY: palloc'd by the functions below, and not used again.
         unsafe { pg_sys::pfree(value.cast_mut_ptr()) };
     }
-}
-
-/// A value of type text, or of another type that is stored as a text is: bytea, jsonb, an array, a vector.
-#[derive(Clone, Copy)]
-pub struct Text<'v> {
-    value: pg_sys::Datum,
-    /// For a copy, if it is compressed or out of line.
-    memory: pg_sys::MemoryContext,
-    lives: PhantomData<&'v [u8]>,
-}
-
-impl<'v> Text<'v> {
-    /// # Safety
-    /// A value of such a type; it and the memory live so long.
-    pub unsafe fn of(value: pg_sys::Datum, memory: pg_sys::MemoryContext) -> Self {
-        Self { value, memory, lives: PhantomData }
-    }
-
-    /// # Safety
-    /// A value of such a type; it and the current memory context live so long.
-    pub unsafe fn here(value: pg_sys::Datum) -> Self {
-        // SAFETY: the caller's promise.
-        unsafe { Self::of(value, pg_sys::CurrentMemoryContext) }
-    }
-
-    /// A text of these bytes, in the current memory context. Error: that of [`text_value`].
-    pub fn new(bytes: &[u8]) -> Fallible<Self> {
-        // SAFETY: palloc'd; nobody frees it before its context.
-        text_value(bytes).map(|value| unsafe { Self::here(value) })
-    }
-
-    pub fn datum(self) -> pg_sys::Datum {
-        self.value
-    }
-
-    /// Another value, which lives as long.
-    pub fn part(self, value: pg_sys::Datum) -> Self {
-        Self { value, ..self }
-    }
-
-    pub fn bytes(self) -> &'v [u8] {
-        // SAFETY: of()'s promise.
-        unsafe {
-            if is_plain(self.value.cast_mut_ptr()) {
-                return text_bytes(self.value);
-            }
-            self.in_its_memory(|| text_bytes(self.value))
-        }
-    }
-
-    /// Makes what lives as long as the value does.
-    pub fn in_its_memory<R>(self, make: impl FnOnce() -> R) -> R {
-        // SAFETY: a context that lives; after an ERROR the abort leaves it.
-        unsafe {
-            let before = pg_sys::MemoryContextSwitchTo(self.memory);
-            let made = make();
-            pg_sys::MemoryContextSwitchTo(before);
-            made
-        }
-    }
-}
-
-/// # Safety
-/// `datum` is a text (or varchar, bytea) value.
-pub unsafe fn text_bytes<'a>(datum: pg_sys::Datum) -> &'a [u8] {
-    // SAFETY: the caller's promise; a detoasted copy lives in the caller's memory context.
-    unsafe {
-        let text = detoasted(datum.cast_mut_ptr());
-        std::slice::from_raw_parts(pgrx::vardata_any(text).cast::<u8>(), pgrx::varsize_any_exhdr(text))
-    }
-}
-
-/// Detoasts as pg_detoast_datum_packed does: returns the value itself if it is stored plainly, usually without a call,
-/// else a palloc'd copy.
-///
-/// # Safety
-/// A varlena.
-pub unsafe fn detoasted(stored: *mut pg_sys::varlena) -> *mut pg_sys::varlena {
-    // SAFETY: the caller's promise.
-    unsafe { if is_plain(stored) { stored } else { pg_sys::pg_detoast_datum_packed(stored) } }
-}
-
-/// Whether a varlena is stored plainly: neither compressed nor out of line.
-///
-/// # Safety
-/// A varlena.
-pub unsafe fn is_plain(stored: *mut pg_sys::varlena) -> bool {
-    // SAFETY: the caller's promise.
-    unsafe { pgrx::varatt_is_4b_u(stored) || pgrx::varatt_is_1b(stored) && !pgrx::varatt_is_1b_e(stored) }
 }
 
 /// Runs `f`, a call of PostgreSQL's without pgrx's guard (pg/compat.rs `plain`) that may use up all memory. An ERROR's

@@ -6,7 +6,8 @@
 
 use crate::call::array::Texts;
 use crate::call::entity_value::Entities;
-use crate::call::fmgr::{Call, Text};
+use crate::call::fmgr::Call;
+use crate::call::text::Text;
 use crate::pg::{compat, error_context, lookup};
 use pgrx::{Internal, PgList, pg_sys};
 use std::marker::PhantomData;
@@ -59,25 +60,23 @@ impl<'p> Request<'p> {
         let request = call.arg(0).map_or(null_mut(), |request| request.cast_mut_ptr::<pg_sys::Node>());
         // SAFETY: only the planner calls a function that takes an internal value; a request begins with its node's tag.
         unsafe {
-            let none = (Asked::Other, null_mut(), pg_sys::InvalidOid, null_mut());
+            macro_rules! of {
+                ($kind:ident, $node:ident, $what:expr, $arguments:expr) => {{
+                    let $node = &*request.cast::<pg_sys::$kind>();
+                    ($what, $node.root, $node.funcid, $arguments)
+                }};
+            }
+            use pg_sys::NodeTag as Tag;
             let (asked, root, function, arguments) = match request.as_ref().map(|request| request.type_) {
-                Some(pg_sys::NodeTag::T_SupportRequestRows) => {
-                    let request = &*request.cast::<pg_sys::SupportRequestRows>();
-                    (Asked::Rows, request.root, request.funcid, arguments(request.node))
+                Some(Tag::T_SupportRequestRows) => of!(SupportRequestRows, it, Asked::Rows, arguments(it.node)),
+                Some(Tag::T_SupportRequestCost) => of!(SupportRequestCost, it, Asked::Cost, arguments(it.node)),
+                Some(Tag::T_SupportRequestSelectivity) => {
+                    of!(SupportRequestSelectivity, it, Asked::Selectivity, it.args)
                 }
-                Some(pg_sys::NodeTag::T_SupportRequestCost) => {
-                    let request = &*request.cast::<pg_sys::SupportRequestCost>();
-                    (Asked::Cost, request.root, request.funcid, arguments(request.node))
+                Some(Tag::T_SupportRequestIndexCondition) => {
+                    of!(SupportRequestIndexCondition, it, Asked::IndexCondition, arguments(it.node))
                 }
-                Some(pg_sys::NodeTag::T_SupportRequestSelectivity) => {
-                    let request = &*request.cast::<pg_sys::SupportRequestSelectivity>();
-                    (Asked::Selectivity, request.root, request.funcid, request.args)
-                }
-                Some(pg_sys::NodeTag::T_SupportRequestIndexCondition) => {
-                    let request = &*request.cast::<pg_sys::SupportRequestIndexCondition>();
-                    (Asked::IndexCondition, request.root, request.funcid, arguments(request.node))
-                }
-                _ => none,
+                _ => (Asked::Other, null_mut(), pg_sys::InvalidOid, null_mut()),
             };
             Self { asked, function, request, root, arguments, lives: PhantomData }
         }

@@ -6,7 +6,8 @@
 #![expect(unsafe_code, reason = "SPI, called directly")]
 
 use crate::call::array::Texts;
-use crate::call::fmgr::{Rows, Text, with_room_for_errors};
+use crate::call::fmgr::{Rows, with_room_for_errors};
+use crate::call::text::Text;
 use crate::call::trigger::Trigger;
 use crate::call::tuple::{is_varlena, varlena};
 use crate::error::Fallible;

@@ -2,7 +2,8 @@
 
 #![expect(unsafe_code, reason = "memory contexts")]
 
-use crate::call::fmgr::{Rows, text_bytes, text_datum};
+use crate::call::fmgr::{Rows, text_datum};
+use crate::call::text::text_bytes;
 use crate::pg::relation::Desc;
 use cftrag_core::Prefix;
 use pgrx::pg_sys;

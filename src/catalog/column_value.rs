@@ -2,7 +2,7 @@
 
 #![expect(unsafe_code, reason = "reads datums")]
 
-use crate::call::fmgr::{detoasted, is_plain};
+use crate::call::text::{detoasted, is_plain};
 use crate::pg::backend::Meanwhile;
 use crate::pg::relation::Tuple;
 use crate::pg::{contain, lookup};

@@ -50,7 +50,7 @@ impl DocumentColumn {
             type_oid: attribute.atttypid,
             base: pg_sys::Oid::from(found.type_oid),
             modifier: attribute.atttypmod,
-            type_name: type_name(pg_sys::Oid::from(found.type_oid)),
+            type_name: lookup::full_type_name(pg_sys::Oid::from(found.type_oid)).unwrap_or_default(),
             text_collation: if is_text { collation_name(attribute.attcollation) } else { None },
         })
     }
@@ -202,7 +202,7 @@ impl Documents {
             .map(Some)
             // The table that was found was dropped while we waited for its lock.
             .map_err(|error| match named {
-                None if !exists(table) => error::documents_left_out(&[]),
+                None if lookup::relation_name(table).is_none() => error::documents_left_out(&[]),
                 _ => error,
             })
     }
@@ -259,10 +259,6 @@ impl Embeddings {
         let ask = || EMBEDDINGS.with(|all| all.get(key(edges, functions), || read_embeddings(edges, functions)));
         locked(ask, |of| of.iter().map(|of| of.oid).collect())
     }
-}
-
-fn exists(table: pg_sys::Oid) -> bool {
-    lookup::relation_name(table).is_some()
 }
 
 /// The error of a call that names none of several tables of documents, or where there is none.
@@ -404,7 +400,7 @@ fn distance(table: &EdgesTable, embedding: &DocumentColumn) -> Fallible<Distance
     let operator = by_index.map_or_else(|| lookup::operator(c"<=>", of, schema), |index| index.operator);
     let name = lookup::operator_name(operator).ok_or_else(not_embedding)?;
     let schema = quote(&lookup::schema_name(schema).unwrap_or_default());
-    let type_name = type_name(of);
+    let type_name = lookup::full_type_name(of).unwrap_or_default();
     let dimensions = by_index.and_then(|index| index.cast.as_deref());
     Ok(Distance {
         operator: format!("OPERATOR({schema}.{name})"),
@@ -433,11 +429,6 @@ fn is_vector(of: pg_sys::Oid) -> bool {
     let vector = lookup::extension(c"vector");
     let is_base = lookup::get_typtype(of) as u8 == pg_sys::TYPTYPE_BASE;
     vector != pg_sys::InvalidOid && is_base && lookup::getExtensionOfObject(pg_sys::TypeRelationId, of) == vector
-}
-
-/// A type as SQL, with its schema.
-fn type_name(of: pg_sys::Oid) -> String {
-    lookup::full_type_name(of).unwrap_or_default()
 }
 
 /// An index that orders by a distance.

@@ -4,7 +4,8 @@
 //! No text of a filter becomes SQL: keys and values are elements of one parameter, a text[]. As everywhere in SQL, a
 //! comparison with NULL, or with a key that is not there, holds for nothing.
 
-use crate::call::fmgr::{Text, json_text, text_array};
+use crate::call::fmgr::{json_text, text_array};
+use crate::call::text::Text;
 use crate::catalog::documents::{DocumentColumn, Documents};
 use crate::error;
 use crate::error::Fallible;

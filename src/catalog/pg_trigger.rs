@@ -3,7 +3,7 @@
 
 #![expect(unsafe_code, reason = "reads system catalogs")]
 
-use crate::call::fmgr::text_bytes;
+use crate::call::text::text_bytes;
 use crate::catalog::columns;
 use crate::catalog::columns::{ColumnNames, IDS};
 use crate::pg::encoding;

@@ -145,29 +145,31 @@ impl Relation {
         };
         all.iter().map(Definition)
     }
+}
 
-    pub fn lock(&self, mode: pg_sys::LOCKMODE) {
-        // SAFETY: open; so in the next three.
-        unsafe { pg_sys::LockRelation(self.raw(), mode) };
-    }
+macro_rules! locks {
+    ($($(#[$doc:meta])* fn $name:ident($($more:expr)?) -> $of:ty = $function:ident;)*) => {
+        impl Relation {$(
+            $(#[$doc])*
+            pub fn $name(&self, mode: pg_sys::LOCKMODE) -> $of {
+                // SAFETY: open.
+                unsafe { pg_sys::$function(self.raw(), mode $(, $more)?) }
+            }
+        )*}
+    };
+}
 
+locks! {
+    /// Locks it, and waits for that.
+    fn lock() -> () = LockRelation;
     /// Whether this session holds that lock, or a stronger one.
-    pub fn is_locked(&self, mode: pg_sys::LOCKMODE) -> bool {
-        // SAFETY: see lock().
-        unsafe { pg_sys::CheckRelationLockedByMe(self.raw(), mode, true) }
-    }
-
+    fn is_locked(true) -> bool = CheckRelationLockedByMe;
     /// Locks it if that takes no waiting.
-    pub fn try_lock(&self, mode: pg_sys::LOCKMODE) -> bool {
-        // SAFETY: see lock().
-        unsafe { pg_sys::ConditionalLockRelation(self.raw(), mode) }
-    }
-
-    /// Releases a lock. The relation stays open without it, but may change.
-    pub fn unlock(&self, mode: pg_sys::LOCKMODE) {
-        // SAFETY: see lock(); a WARNING if the lock is not held.
-        unsafe { pg_sys::UnlockRelation(self.raw(), mode) };
-    }
+    fn try_lock() -> bool = ConditionalLockRelation;
+    /// Releases a lock; a WARNING if it is not held. The relation stays open without it, but may change.
+    fn unlock() -> () = UnlockRelation;
+    /// Whether another session waits for a lock that this one holds.
+    fn is_wanted() -> bool = LockHasWaitersRelation;
 }
 
 /// A trigger, as the relation cache or the trigger manager has it.

@@ -1,6 +1,7 @@
 //! The documents about entities and their relatives, each once, with the nearest of these.
 
-use crate::call::fmgr::{Text, array_of_values, text_array};
+use crate::call::fmgr::{array_of_values, text_array};
+use crate::call::text::Text;
 use crate::call::work_memory::{Room, list};
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::documents::Documents;

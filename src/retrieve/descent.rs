@@ -7,8 +7,8 @@
 //! has the arguments and their papers.
 
 use crate::call::fmgr;
-use crate::call::fmgr::Text;
 use crate::call::fmgr::{Call, Rows, text_array, text_datum};
+use crate::call::text::Text;
 use crate::call::work_memory::Room;
 use crate::error::Fallible;
 use crate::methods::big_map::Table;

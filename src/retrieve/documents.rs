@@ -3,8 +3,8 @@
 //! distances are compared.
 
 use crate::call::array::Texts;
-use crate::call::fmgr::Text;
 use crate::call::fmgr::beginning;
+use crate::call::text::Text;
 use crate::call::work_memory::{Room, copy};
 use crate::catalog::documents::{Distance, DocumentColumn, Documents, Embeddings};
 use crate::catalog::edges_table::EdgesTable;

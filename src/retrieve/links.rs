@@ -10,7 +10,7 @@
 //!
 //! Statements run under search_path pg_catalog, pg_temp.
 
-use crate::call::fmgr::Text;
+use crate::call::fmgr;
 use crate::call::fmgr::text_datum;
 use crate::call::trigger::Trigger as Fired;
 use crate::catalog::documents::{DocumentColumn, Documents, Linked};
@@ -157,7 +157,7 @@ pub fn wait_for_images(edges: pg_sys::Oid, matching: Match, functions: Functions
     const START: Duration = Duration::from_millis(500);
     const END: Duration = Duration::from_secs(60);
     let Some(control) = control::attach() else { return Ok(()) };
-    let text = Text::new(b"x")?;
+    let text = fmgr::text(b"x")?;
     let question =
         Question { text, trees: None, within: None, overlapping: false, once: true, matching, narrow: false };
     let begun = Instant::now();

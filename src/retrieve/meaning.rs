@@ -4,8 +4,8 @@
 //! The statements run with search_path pinned: their operators are the server's. Embeddings are in the table of
 //! cft_attach_embeddings, else in the documents about the entities.
 
-use crate::call::fmgr::Text;
 use crate::call::fmgr::text_array;
+use crate::call::text::Text;
 use crate::call::work_memory::{Room, list};
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::documents::{DocumentColumn, Documents, Embeddings};

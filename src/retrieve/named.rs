@@ -1,7 +1,7 @@
 //! The entities that a question is about, and how much is said of each.
 
-use crate::call::fmgr::Text;
 use crate::call::fmgr::beginning;
+use crate::call::text::Text;
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::documents::{Documents, Embeddings};
 use crate::catalog::registration::Functions;

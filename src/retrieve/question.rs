@@ -1,6 +1,6 @@
 //! What cft_retrieve is asked.
 
-use crate::call::fmgr::Text;
+use crate::call::text::Text;
 use crate::error;
 use crate::error::Fallible;
 use crate::guc::Match;

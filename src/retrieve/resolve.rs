@@ -2,7 +2,8 @@
 //! otherwise), as a path, or the nearest by embedding. The first way that finds some decides.
 
 use crate::call::array::Texts;
-use crate::call::fmgr::Text;
+use crate::call::fmgr;
+use crate::call::text::Text;
 use crate::call::utf8::{as_utf8, from_utf8};
 use crate::call::work_memory::Room;
 use crate::catalog::attached_table::AttachedTable;
@@ -136,7 +137,7 @@ impl ResolveRequest<'_> {
         let mut those = Vec::new();
         for part in parts {
             let asked = Self { wanted: Wanted { within, ..self.wanted }, k: OF_PART, ..*self };
-            those = asked.by_name(edges, Text::new(&from_utf8(part)?)?)?;
+            those = asked.by_name(edges, fmgr::text(&from_utf8(part)?)?)?;
             if those.is_empty() {
                 break;
             }

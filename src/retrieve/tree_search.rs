@@ -5,8 +5,8 @@
 //! pinned.
 
 use crate::call::array::Texts;
-use crate::call::fmgr::Text;
 use crate::call::fmgr::{array_of_values, text_array, text_array_of, text_datum};
+use crate::call::text::Text;
 use crate::call::tuple::float;
 use crate::catalog::attached_table::AttachedTable;
 use crate::error::Fallible;

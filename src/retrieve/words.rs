@@ -7,8 +7,8 @@
 //! are looked up by the rare words and ranked by the weights of all, ln(1 / frequency): the inverse document frequency
 //! (Sparck Jones: A statistical interpretation of term specificity and its application in retrieval, 1972).
 
-use crate::call::fmgr::Text;
 use crate::call::fmgr::{array_of_values, name_datum, text_array, text_datum};
+use crate::call::text::Text;
 use crate::catalog::documents::{DocumentColumn, Documents};
 use crate::error;
 use crate::error::Fallible;

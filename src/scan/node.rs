@@ -7,7 +7,8 @@
 #![expect(unsafe_code, reason = "the executor's interface")]
 
 use crate::call::array::Texts;
-use crate::call::fmgr::{Rows, Text};
+use crate::call::fmgr::Rows;
+use crate::call::text::Text;
 use crate::call::work_memory;
 use crate::catalog::attached_table::AttachedTable;
 use crate::pg::invalidation::Cached;

@@ -1,7 +1,8 @@
 //! What a call asks for, besides the table: how far, in which trees, in which text.
 
 use crate::call::array::Texts;
-use crate::call::fmgr::{Call, Text};
+use crate::call::fmgr::Call;
+use crate::call::text::Text;
 use crate::call::work_memory::{LARGE, limit};
 use crate::error;
 use crate::error::Fallible;
