@@ -407,10 +407,13 @@ mod tests {
     fn values_are_what_postgresql_makes_of_them() {
         let text = text_datum("ä".as_bytes());
         // SAFETY: a text.
-        assert_eq!(unsafe { crate::call::fmgr::text_bytes(text) }, "ä".as_bytes());
+        assert_eq!(unsafe { crate::call::text::text_bytes(text) }, "ä".as_bytes());
         let array = crate::call::fmgr::text_array(&[b"b", b"", b"b", b"a"]);
         // SAFETY: a text[].
-        assert_eq!(unsafe { crate::call::array::distinct_names(array) }.expect("memory"), [&b"b"[..], b"", b"a"]);
+        assert_eq!(
+            unsafe { crate::call::array::Texts::of(crate::call::text::Text::here(array)) }.names().expect("memory"),
+            [&b"b"[..], b"", b"a"]
+        );
     }
 }
 

@@ -1,10 +1,9 @@
 //! cft_allowed: whether some roles may see an entity, by grants on it and on what is above it; cft_granted: the
 //! entities with grants for them.
 
-#![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
-
 use crate::call::array;
-use crate::call::entity_value::EntityType;
+use crate::call::array::Texts;
+use crate::call::entity_value::Types;
 use crate::call::fmgr::{Call, text_array_of};
 use crate::call::site;
 use crate::call::work_memory::{Room, copy};
@@ -22,7 +21,7 @@ use pgrx::prelude::*;
 
 /// What a call's place keeps: the arguments of the last call, besides the entity, and what was found out for them.
 struct Site {
-    of: EntityType,
+    types: Types,
     keeps: bool,
     grants: pg_sys::Oid,
     law: Law,
@@ -41,22 +40,22 @@ struct Site {
 /// cft_context; of a SELECT of the grants; 53400.
 #[pg_extern(sql = false)]
 fn cft_allowed(call: Call) -> Fallible<Option<bool>> {
-    // SAFETY: the call's arguments and place.
-    unsafe {
-        let Some(entity) = call.arg(0) else { return Ok(None) };
-        let site = site::kept(&call, || Site::of(&call))?;
-        let name = site.of.name(entity);
-        site.ask(&call)?;
-        if let Some(allowed) = site.rights.known(&name) {
-            return Ok(Some(allowed));
-        }
-        let trees = call.arg(4);
-        let (roles, rights) = (array::all(&site.roles, &mut Room::new())?, &mut site.rights);
-        let grants = GrantsTable::open(site.grants, Functions::beside(call.function()))?;
-        let edges = || AttachedTable::of(call.function(), Some(grants.edges));
-        let asked = Claim { grants: &grants, edges: &edges, trees, roles: &roles };
-        with_safe_path(|| rights.judge(asked, &name).map(Some))
+    if call.arg(0).is_none() {
+        return Ok(None);
     }
+    let mut site = site::kept(&call, || Site::of(&call))?;
+    let site = &mut *site;
+    let Some(entity) = site.types.value(&call, 0) else { return Err(error::no_entity_type()) };
+    let name = entity.name();
+    site.ask(&call)?;
+    if let Some(allowed) = site.rights.known(&name) {
+        return Ok(Some(allowed));
+    }
+    let (roles, rights) = (array::all(&site.roles, &mut Room::new())?, &mut site.rights);
+    let grants = GrantsTable::open(site.grants, Functions::beside(call.function()))?;
+    let edges = || AttachedTable::of(call.function(), Some(grants.edges));
+    let asked = Claim { grants: &grants, edges: &edges, trees: call.array(4), roles: &roles };
+    with_safe_path(|| rights.judge(asked, &name).map(Some))
 }
 
 /// `cft_granted(grants regclass, roles text[]) -> text[]`: the entities whose entries allow these roles. NULL roles:
@@ -65,8 +64,7 @@ fn cft_allowed(call: Call) -> Fallible<Option<bool>> {
 fn cft_granted(call: Call) -> Fallible<Internal> {
     let table = call.oid(0).ok_or_else(|| error::null_arguments("grants"))?;
     let grants = GrantsTable::open(table, Functions::beside(call.function()))?;
-    // SAFETY: SQL declares the argument text[].
-    let roles = unsafe { roles(call.arg(1), &mut Room::new()) }?;
+    let roles = roles(call.array(1), &mut Room::new())?;
     let names = with_safe_path(|| granted_or_some(&grants, &array::all(&roles, &mut Room::new())?))?;
     Ok(Internal::from(Some(text_array_of(names.ids().map(|id| Some(names.get(id)))))))
 }
@@ -78,26 +76,19 @@ fn cft_edges_of(call: Call) -> Fallible<pg_sys::Oid> {
     GrantsTable::open(table, Functions::beside(call.function())).map(|grants| grants.edges)
 }
 
-/// # Safety
-/// A text[] value.
-unsafe fn roles(array: Option<pg_sys::Datum>, room: &mut Room) -> Fallible<Names> {
-    let Some(array) = array else { return Ok(Names::default()) };
-    // SAFETY: the caller's promise.
-    array::copied(unsafe { array::texts(array) }?.flatten(), room)
+fn roles(array: Option<Texts<'_>>, room: &mut Room) -> Fallible<Names> {
+    array.map_or(Ok(Names::default()), |array| array.copied(room))
 }
 
 impl Site {
-    /// # Safety
-    /// A call of cft_allowed.
-    unsafe fn of(call: &Call) -> Fallible<Self> {
+    fn of(call: &Call) -> Fallible<Self> {
         let ((grants, law), mut room) = (Self::named(call)?, Room::new());
-        let of = call.argument_types().first().and_then(|oid| EntityType::of(*oid));
-        let Some((of, false)) = of else { return Err(error::no_entity_type()) };
-        // SAFETY: the caller's promise; SQL declares the argument text[].
-        let (keeps, roles) = unsafe { (site::is_of_rows(call), roles(call.arg(3), &mut room)?) };
+        let types = Types::of(call);
+        let Some((_, false)) = types.get(0) else { return Err(error::no_entity_type()) };
+        let (keeps, roles) = (site::is_of_rows(call), roles(call.array(3), &mut room)?);
         let [roles_array, trees] =
             Self::arrays(call).map(|array| array.map(|array| copy(array, &mut room)).transpose());
-        Ok(Self { of, keeps, grants, law, roles, arrays: [roles_array?, trees?], rights: Rights::new(law, keeps) })
+        Ok(Self { types, keeps, grants, law, roles, arrays: [roles_array?, trees?], rights: Rights::new(law, keeps) })
     }
 
     /// The grants and the law of a call.
@@ -115,16 +106,12 @@ impl Site {
     }
 
     /// Forgets what was found out, unless it was for the same query and arguments.
-    ///
-    /// # Safety
-    /// A call of cft_allowed.
-    unsafe fn ask(&mut self, call: &Call) -> Fallible<()> {
+    fn ask(&mut self, call: &Call) -> Fallible<()> {
         let is_same = self.keeps
             && Self::named(call)? == (self.grants, self.law)
             && self.arrays.each_ref().map(Option::as_deref) == Self::arrays(call);
         if !is_same {
-            // SAFETY: the caller's promise.
-            *self = unsafe { Self::of(call) }?;
+            *self = Self::of(call)?;
         }
         Ok(())
     }

@@ -27,7 +27,7 @@ fn cft_sentences_of_neighbors(call: Call) -> Fallible<()> {
     let (names, hops) = (call.names(0)?.unwrap_or_default(), call.int(1).unwrap_or_default());
     let of = AttachedTable::of_reader(call.function(), call.oid(2))?;
     for name in names {
-        if let Some(sentence) = baselines::neighbors(&of, name, hops, call.arg(3))? {
+        if let Some(sentence) = baselines::neighbors(&of, name, hops, call.array(3))? {
             rows.add(&mut [text_datum(name), text_value(&sentence)?], &mut [false, false]);
         }
     }

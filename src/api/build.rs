@@ -1,7 +1,5 @@
 //! cft_build: builds the image now; owner only. It waits for the build; writers do not.
 
-#![expect(unsafe_code, reason = "locks and snapshots")]
-
 use crate::builds::builder::{BuildOutcome, Refused};
 use crate::builds::request::Waited;
 use crate::builds::{builder, load, locked, request};
@@ -13,6 +11,7 @@ use crate::catalog::registration::Functions;
 use crate::error;
 use crate::error::Fallible;
 use crate::image::control::Control;
+use crate::pg::backend;
 use crate::pg::compat::plain;
 use crate::pg::contain::Quiet;
 use crate::pg::{latch, shm};
@@ -28,8 +27,8 @@ use std::sync::atomic::Ordering::SeqCst;
 #[pg_extern(sql = false)]
 fn cft_build(call: Call) -> Fallible<()> {
     let oid = call.oid(0).ok_or_else(|| error::null_argument("edges"))?;
-    // SAFETY: raises 25000 in a parallel worker, if a calling function is wrongly marked parallel safe.
-    unsafe { pg_sys::PreventCommandIfParallelMode(c"cft_build()".as_ptr()) };
+    // Raises 25000 in a parallel worker, if a calling function is wrongly marked parallel safe.
+    backend::prevent_in_parallel(c"cft_build()");
     privileges::require_owner(oid)?;
     let table = EdgesTable::open_and_unlock_later(oid)?;
     privileges::require_owner(oid)?;

@@ -28,15 +28,15 @@ use pgrx::{Internal, check_for_interrupts};
 #[pg_extern(sql = false)]
 fn cft_entities(call: Call) -> Fallible<()> {
     let rows = call.rows();
-    let (Some(text), Some(overlapping)) = (call.arg(0), call.arg(4)) else { return Ok(()) };
+    let (Some(text), Some(_)) = (call.stored(0), call.arg(4)) else { return Ok(()) };
     answer(
         &call,
         rows,
         Question {
             text,
-            trees: call.arg(2),
-            within: call.arg(3),
-            overlapping,
+            trees: call.array(2),
+            within: call.array(3),
+            overlapping: call.is_true(4),
             once: false,
             matching: matching(call.text(5))?,
             narrow: call.is_true(6),
@@ -49,16 +49,15 @@ fn cft_entities(call: Call) -> Fallible<()> {
 #[pg_extern(sql = false)]
 fn cft_first_mentions(call: Call) -> Fallible<()> {
     let rows = call.rows();
-    let Some(text) = call.arg(0) else { return Ok(()) };
-    let overlapping = pg_sys::Datum::from(false);
+    let Some(text) = call.stored(0) else { return Ok(()) };
     answer(
         &call,
         rows,
         Question {
             text,
-            trees: call.arg(2),
-            within: call.arg(3),
-            overlapping,
+            trees: call.array(2),
+            within: call.array(3),
+            overlapping: false,
             once: true,
             matching: matching(call.text(4))?,
             narrow: call.is_true(5),
@@ -74,7 +73,7 @@ fn answer(call: &Call, rows: Rows, question: Question) -> Fallible<()> {
         all.extend(0..found.len());
         for some in all.chunks(ROWS_BETWEEN_CHECKS) {
             check_for_interrupts!();
-            tuple::add_all(rows, some, |n, row: &mut Row<8>| form(&found, *n, question.text(), row));
+            tuple::add_all(rows, some, |n, row: &mut Row<8>| form(&found, *n, question.text.bytes(), row));
         }
     } else {
         tables.by_reference(&question, rows);
@@ -90,10 +89,10 @@ fn answer(call: &Call, rows: Rows, question: Question) -> Fallible<()> {
 fn cft_those(call: Call) -> Fallible<Internal> {
     let Some(names) = call.names(0)? else { return Ok(Internal::from(None)) };
     let of = AttachedTable::open(&call, 1)?;
-    let trees = call.arg(2);
+    let trees = call.array(2);
     let mut those = within::there(&of, &names, trees)?;
-    if let Some(tops) = call.arg(3) {
-        let mut are_within = Within::of(&of, &within::tops(tops)?, trees).those_of(&those)?.into_iter();
+    if let Some(tops) = call.array(3) {
+        let mut are_within = Within::of(&of, &tops.copied(&mut Room::new())?, trees).those_of(&those)?.into_iter();
         those.retain(|_| are_within.next() == Some(true));
     }
     Ok(Internal::from(Some(text_array(&those))))

@@ -1,8 +1,7 @@
 //! cft_relink, cft_linked, cft_documents, and the trigger that keeps links.
 
-#![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
-
 use crate::call::fmgr::Call;
+use crate::call::site;
 use crate::call::trigger::Trigger;
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::documents::Documents;
@@ -17,7 +16,6 @@ use crate::retrieve::links::Links;
 use crate::retrieve::search;
 use crate::serve::plans::Planning;
 use crate::serve::within;
-use pgrx::PgMemoryContexts;
 use pgrx::prelude::*;
 use std::collections::HashMap;
 
@@ -99,15 +97,7 @@ fn cft_is_visible(call: Call) -> Fallible<bool> {
         return Ok(true);
     }
     // A query asks for an entity once, for as many as are remembered: its answer costs a tenth of a millisecond.
-    // SAFETY: fn_extra is this function's own, null or what is stored here; it lives as long as the query's FmgrInfo.
-    let known = unsafe {
-        let info = &mut *{ (*call.0).flinfo };
-        if info.fn_extra.is_null() {
-            let kept = PgMemoryContexts::For(info.fn_mcxt).leak_and_drop_on_delete(Known::new()); // bounded: MOST_KNOWN
-            info.fn_extra = kept.cast();
-        }
-        &mut *info.fn_extra.cast::<Known>()
-    };
+    let mut known = site::kept(&call, || Ok(Known::new()))?; // bounded: MOST_KNOWN
     if let Some(known) = known.get(entity) {
         return Ok(*known);
     }

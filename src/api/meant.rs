@@ -1,13 +1,12 @@
 //! cft_meant_edges and cft_meant_documents: the table that a call means if it names none. cft_counts and cft_as_text:
 //! the rules of trust (catalog/trust.rs, catalog/column_sql.rs), for SQL that attaches and reads tables.
 
-#![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
-
+use crate::call::fmgr;
 use crate::call::fmgr::{Call, text_value};
 use crate::catalog::registration::Functions;
 use crate::catalog::{column_sql, registration_cache, trust};
 use crate::error::Fallible;
-use crate::pg::encoding;
+use crate::pg::{encoding, lookup};
 use pgrx::Internal;
 use pgrx::prelude::*;
 
@@ -15,20 +14,15 @@ use pgrx::prelude::*;
 /// is given as SQL, as text. STRICT; NULL if there is no such column.
 #[pg_extern(sql = false)]
 fn cft_as_text(call: Call) -> Fallible<Internal> {
-    // SAFETY: the last argument is a name, which is NUL-terminated; system cache lookups.
-    let (value, type_oid) = unsafe {
-        let (Some(value), Some(table), Some(name)) = (call.text(0), call.oid(1), call.arg(2)) else {
-            return Ok(Internal::from(None));
-        };
-        let number = pg_sys::get_attnum(table, name.cast_mut_ptr());
-        let type_oid = pg_sys::get_atttype(table, number);
-        // getBaseType raises XX000 for no type.
-        if type_oid == pg_sys::InvalidOid {
-            return Ok(Internal::from(None));
-        }
-        (encoding::decode(value), pg_sys::getBaseType(type_oid))
+    let (Some(value), Some(table), Some(name)) = (call.text(0), call.oid(1), fmgr::name(&call, 2)) else {
+        return Ok(Internal::from(None));
     };
-    let sql = column_sql::as_text(&value, u32::from(type_oid));
+    let type_oid = lookup::get_atttype(table, lookup::column_number(table, &name));
+    // getBaseType raises XX000 for no type.
+    if type_oid == pg_sys::InvalidOid {
+        return Ok(Internal::from(None));
+    }
+    let sql = column_sql::as_text(&encoding::decode(value), u32::from(lookup::getBaseType(type_oid)));
     Ok(Internal::from(Some(text_value(&encoding::encode(&sql))?)))
 }
 

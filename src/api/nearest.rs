@@ -25,11 +25,11 @@ fn cft_nearest_documents(call: Call) -> Fallible<()> {
     let rows = call.rows();
     let wanted = Wanted {
         vector: call.argument_types()[0],
-        embedding: call.arg(0),
+        embedding: call.stored(0),
         edges: call.oid(2),
         trees: None,
-        within: call.arg(3),
-        filter: call.arg(5),
+        within: call.array(3),
+        filter: call.stored(5),
         budget: None,
         shows: false,
     };
@@ -47,11 +47,11 @@ fn cft_nearest_entities(call: Call) -> Fallible<()> {
     let rows = call.rows();
     let wanted = Wanted {
         vector: call.argument_types()[0],
-        embedding: call.arg(0),
+        embedding: call.stored(0),
         edges: call.oid(2),
         trees: None,
-        within: call.arg(3),
-        filter: call.arg(5),
+        within: call.array(3),
+        filter: call.stored(5),
         budget: None,
         shows: false,
     };
@@ -87,7 +87,7 @@ fn k(call: &Call) -> Fallible<i32> {
 fn cft_search_statement(call: Call) -> Fallible<Option<Vec<u8>>> {
     let Some(of) = Documents::of(Functions::beside(call.function()), call.oid(0), true)? else { return Ok(None) };
     let by = call.text(1).unwrap_or_default();
-    let filter = call.arg(3).map(|filter| Condition::of(filter, &of, OF_SEARCHES)).transpose()?;
+    let filter = call.stored(3).map(|filter| Condition::of(filter, &of, OF_SEARCHES)).transpose()?;
     let filter = filter.as_ref().map(|filter| filter.sql.as_str());
     let search = Search {
         by: By::Nearest,
@@ -119,7 +119,7 @@ fn cft_search_statement(call: Call) -> Fallible<Option<Vec<u8>>> {
 #[pg_extern(sql = false)]
 fn cft_condition(call: Call) -> Fallible<()> {
     let rows = call.rows();
-    let (Some(filter), Some(number)) = (call.arg(1), call.int(2)) else { return Ok(()) };
+    let (Some(filter), Some(number)) = (call.stored(1), call.int(2)) else { return Ok(()) };
     let Some(of) = Documents::of(Functions::beside(call.function()), call.oid(0), true)? else { return Ok(()) };
     let condition = Condition::of(filter, &of, usize::try_from(number).unwrap_or_default())?;
     rows.add(&mut [text_datum(&encoding::encode(&condition.sql)), condition.parameter()], &mut [false, false]);

@@ -1,9 +1,7 @@
 //! cft_registered, cft_columns and cft_attached_documents: what triggers that never fire say (catalog/registered.rs),
 //! for the methods in SQL.
 
-#![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
-
-use crate::call::fmgr::{Call, name_datum, text_array};
+use crate::call::fmgr::{Call, jsonb_object, name_datum};
 use crate::catalog::documents;
 use crate::catalog::registered;
 use crate::catalog::registered::{Kind, Registered, Which};
@@ -125,8 +123,5 @@ fn columns_value(said: &Registered) -> Option<pg_sys::Datum> {
     let pairs = said.roles().into_iter().flat_map(|(role, column)| [role, column]);
     let pairs: Vec<_> = pairs.map(encoding::encode).collect(); // bounded: a trigger's arguments
     let pairs: Vec<_> = pairs.iter().map(Vec::as_slice).collect(); // bounded: a trigger's arguments
-    let function = pg_sys::Oid::from(pg_sys::F_JSONB_OBJECT__TEXT);
-    // SAFETY: jsonb_object takes a text[] of an even number of elements, of which none is NULL.
-    (!pairs.is_empty())
-        .then(|| unsafe { pg_sys::OidFunctionCall1Coll(function, pg_sys::InvalidOid, text_array(&pairs)) })
+    (!pairs.is_empty()).then(|| jsonb_object(&pairs))
 }

@@ -69,21 +69,21 @@ fn cft_retrieve(call: Call) -> Fallible<()> {
 
 /// The arguments of cft_retrieve, or of cft_prompt; `matched`: the number of the argument `match`, before which is
 /// `filter` and behind which is `narrow`; `expand`: that of the argument expand.
-fn asked(call: &Call, matched: usize, expand: usize) -> Fallible<Request> {
+fn asked(call: &Call, matched: usize, expand: usize) -> Fallible<Request<'_>> {
     let (Some(up), Some(down)) = (call.int(4), call.int(5)) else { return Err(error::null_arguments("up and down")) };
     // No limit but the budget: each document takes a token at least.
     let budget = call.int(6).or_else(guc::budget);
     let k = call.int(2).or(budget).ok_or_else(|| error::null_argument("k"))?;
     Ok(Request {
         function: call.function(),
-        question: call.arg(0),
+        question: call.stored(0),
         wanted: Wanted {
             vector: call.argument_types()[1],
-            embedding: call.arg(1),
+            embedding: call.stored(1),
             edges: call.oid(8),
-            trees: call.arg(9),
-            within: call.arg(10),
-            filter: call.arg(matched - 1),
+            trees: call.array(9),
+            within: call.array(10),
+            filter: call.stored(matched - 1),
             budget,
             shows: true,
         },
@@ -168,15 +168,15 @@ fn cft_prompt(call: Call) -> Fallible<Internal> {
 #[pg_extern(sql = false)]
 fn cft_resolve(call: Call) -> Fallible<()> {
     let rows = call.rows();
-    let (Some(mention), Some(k)) = (call.arg(0), call.int(2)) else { return Ok(()) };
+    let (Some(mention), Some(k)) = (call.stored(0), call.int(2)) else { return Ok(()) };
     let asked = resolve::ResolveRequest {
         function: call.function(),
         wanted: Wanted {
             vector: call.argument_types()[1],
-            embedding: call.arg(1),
+            embedding: call.stored(1),
             edges: call.oid(3),
-            trees: call.arg(4),
-            within: call.arg(5),
+            trees: call.array(4),
+            within: call.array(5),
             filter: None,
             budget: None,
             shows: false,
@@ -218,9 +218,9 @@ fn chunks(call: &Call, names: Option<Vec<&[u8]>>) -> Fallible<()> {
     let (Some(names), Some(up), Some(down)) = (names, call.int(2), call.int(3)) else { return Ok(()) };
     let wanted = Wanted {
         vector: call.argument_types()[1],
-        embedding: call.arg(1),
+        embedding: call.stored(1),
         edges: call.oid(4),
-        trees: call.arg(5),
+        trees: call.array(5),
         within: None,
         filter: None,
         budget: None,

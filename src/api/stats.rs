@@ -1,7 +1,5 @@
 //! cft_stat (behind the view pg_stat_cftrag), cft_progress, cft_verified, cft_stats_reset, cft_hot_entities.
 
-#![expect(unsafe_code, reason = "talks to the executor directly")]
-
 use crate::call::fmgr::{Call, text_datum};
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::columns::Column;
@@ -13,8 +11,10 @@ use crate::image::control::Control;
 use crate::image::reason::{REASONS, Reason};
 use crate::image::slot::{Header, PHASES, Slot};
 use crate::image::{chunks, control, counters};
+use crate::pg::backend;
 use crate::pg::encoding;
 use crate::pg::interrupt::{ROWS_BETWEEN_CHECKS, check_interrupts};
+use crate::pg::lookup;
 use crate::serve::conditions::Ticket;
 use crate::serve::walk::SLOTS;
 use crate::serve::{conditions, route};
@@ -22,7 +22,6 @@ use crate::{error, guc};
 use cftrag_core::{Hot, Image, Interruptible, Stats, Step};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
-use std::ffi::CString;
 use std::sync::atomic::Ordering::SeqCst;
 
 /// Columns before the reasons.
@@ -60,10 +59,8 @@ fn shown(table: pg_sys::Oid, functions: Functions) -> bool {
     };
     let names = registration.names;
     let number = |name: &str| {
-        let name = CString::new(encoding::encode(name)).ok()?;
-        // SAFETY: a system cache lookup; 0 if there is no such column.
-        let number = i32::from(unsafe { pg_sys::get_attnum(table, name.as_ptr()) });
-        (number != 0).then_some(number)
+        let number = lookup::column_number(table, name);
+        (number != 0).then_some(i32::from(number))
     };
     privileges::may_select(
         table,
@@ -73,8 +70,7 @@ fn shown(table: pg_sys::Oid, functions: Functions) -> bool {
 
 /// Whether the caller is a member of pg_read_all_stats, as pg_monitor is.
 fn reads_all_statistics() -> bool {
-    // SAFETY: reads a backend variable; system cache lookups.
-    unsafe { pg_sys::has_privs_of_role(pg_sys::GetUserId(), pg_sys::Oid::from(pg_sys::ROLE_PG_READ_ALL_STATS)) }
+    lookup::has_privs_of_role(backend::user(), pg_sys::Oid::from(pg_sys::ROLE_PG_READ_ALL_STATS))
 }
 
 /// `cft_progress()`: a row for each running build and check. See sql/install/views.sql.

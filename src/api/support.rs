@@ -10,10 +10,9 @@
 //! Promises: builds nothing, waits for no table lock, locks no table that the caller may not read, raises nothing of
 //! its own, does not change statistics.
 
-#![expect(unsafe_code, reason = "the planner's interface")]
-
 use crate::call::array;
-use crate::call::fmgr::text_bytes;
+use crate::call::fmgr::Call;
+use crate::call::planner::{Answer, Asked, Request, Value};
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::registration::Functions;
 use crate::catalog::{attached_table, privileges, registration_cache};
@@ -22,13 +21,13 @@ use crate::guc;
 use crate::image::chunks;
 use crate::image::slot::Key;
 use crate::pg::interrupt::check_interrupts;
+use crate::pg::snapshot;
 use crate::pg::snapshot::SnapshotView;
-use crate::pg::{compat, error_context};
 use crate::serve::conditions;
 use crate::serve::walk::LONG;
 use cftrag_core::{Interruptible, Prefix, Stats, Step, Walk};
+use pgrx::Internal;
 use pgrx::prelude::*;
-use pgrx::{Internal, PgList};
 use std::cell::RefCell;
 
 /// Edge slots read for an estimate: some 50 microseconds.
@@ -37,7 +36,7 @@ const SLOTS: usize = 2000;
 /// Names of a constant array that we look up for an estimate; we take the others to be like them.
 const NAMES: usize = 100;
 
-/// Costs of a call, a name in it, and a row, in units of cpu_operator_cost, which is about 50 nanoseconds for us.
+/// Costs of a call, a name in it, and a row.
 const CALL: f64 = 20.0;
 
 const NAME: f64 = 4.0;
@@ -56,31 +55,14 @@ thread_local! {
 
 /// Support function of cft_context, cft_context_text and cft_context_json, for a text or a text[].
 #[pg_extern(sql = false)]
-fn cft_context_support(fcinfo: pg_sys::FunctionCallInfo) -> Internal {
-    // SAFETY: SQL declares internal arguments, so only the planner calls; its request begins with a node's tag.
-    unsafe {
-        let request = (*fcinfo).args.as_ptr().read().value;
-        match (*request.cast_mut_ptr::<pg_sys::Node>()).type_ {
-            pg_sys::NodeTag::T_SupportRequestRows => {
-                let request = &mut *request.cast_mut_ptr::<pg_sys::SupportRequestRows>();
-                let Some(estimate) = estimate(request.root, request.funcid, request.node) else { return nothing() };
-                request.rows = estimate.rows;
-            }
-            pg_sys::NodeTag::T_SupportRequestCost => {
-                let request = &mut *request.cast_mut_ptr::<pg_sys::SupportRequestCost>();
-                let Some(estimate) = estimate(request.root, request.funcid, request.node) else { return nothing() };
-                request.startup = 0.0;
-                request.per_tuple = pg_sys::cpu_operator_cost * (CALL + NAME * estimate.names + ROW * estimate.rows);
-            }
-            _ => return nothing(),
-        }
-        Internal::from(Some(request))
-    }
-}
-
-/// No answer: a null pointer, not SQL's NULL.
-pub fn nothing() -> Internal {
-    Internal::from(Some(pg_sys::Datum::from(0usize)))
+fn cft_context_support(call: Call) -> Internal {
+    let request = Request::of(&call);
+    let answer = |estimate: Estimate| match request.asked {
+        Asked::Rows => Answer::Rows(estimate.rows),
+        _ => Answer::Cost { startup: 0.0, per_tuple: CALL + NAME * estimate.names + ROW * estimate.rows },
+    };
+    let is_asked = matches!(request.asked, Asked::Rows | Asked::Cost);
+    request.answer(if is_asked { estimate(request).map(answer) } else { None })
 }
 
 #[derive(Clone, Copy)]
@@ -89,94 +71,44 @@ struct Estimate {
     rows: f64,
 }
 
-/// An argument, as far as the planner knows it.
-pub enum Value {
-    Null,
-    Known(pg_sys::Datum),
-    Unknown(*mut pg_sys::Node),
-}
-
-/// # Safety
-/// A planner's request for one of our functions.
-unsafe fn estimate(root: *mut pg_sys::PlannerInfo, function: pg_sys::Oid, node: *mut pg_sys::Node) -> Option<Estimate> {
-    // SAFETY: the caller's promise; a call's arguments are complete and in order when rows and costs are asked for.
-    unsafe {
-        if node.is_null() || (*node).type_ != pg_sys::NodeTag::T_FuncExpr {
-            return None;
+fn estimate(request: Request<'_>) -> Option<Estimate> {
+    let arguments = request.arguments();
+    let value = |n: usize, of| request.value(arguments.get(n), of);
+    let (one, several) = (value(0, pg_sys::TEXTOID), value(0, pg_sys::TEXTARRAYOID));
+    let many = several.is_some();
+    let (known, count) = match (one.or(several)?, many) {
+        (Value::Null, _) => return Some(Estimate { names: 0.0, rows: 0.0 }),
+        (Value::Known(name), false) => (vec![name.text()?], 1.0),
+        (Value::Unknown(_), false) => (Vec::new(), 1.0),
+        (Value::Known(names), true) => {
+            #[expect(clippy::filter_map_identity, reason = "flatten does not know the most that there are")]
+            let texts = names.texts()?.elements().ok()?.filter_map(|name| name);
+            let (names, count) = array::sample(texts, NAMES);
+            (names, count as f64)
         }
-        let arguments = (*node.cast::<pg_sys::FuncExpr>()).args;
-        let value = |n, of| value(root, arguments, n, of);
-        let (one, several) = (value(0, pg_sys::TEXTOID), value(0, pg_sys::TEXTARRAYOID));
-        let many = several.is_some();
-        let (known, count) = match (one.or(several)?, many) {
-            (Value::Null, _) => return Some(Estimate { names: 0.0, rows: 0.0 }),
-            (Value::Known(name), false) => (vec![text_bytes(name)], 1.0),
-            (Value::Unknown(_), false) => (Vec::new(), 1.0),
-            (Value::Known(names), true) => {
-                #[expect(clippy::filter_map_identity, reason = "flatten does not know the most that there are")]
-                let texts = array::texts(names).ok()?.filter_map(|name| name);
-                let (names, count) = array::sample(texts, NAMES);
-                (names, count as f64)
-            }
-            (Value::Unknown(names), true) if is_parameter(names) => (Vec::new(), 1.0),
-            (Value::Unknown(names), true) => (Vec::new(), compat::estimate_array_length(root, names)),
-        };
-        // A NULL level gives no rows at all.
-        let level = |value| match value {
-            Value::Null => None,
-            Value::Known(level) => Some((level.value() as i32).clamp(0, MAX_LEVELS) as u32),
-            Value::Unknown(_) => Some(1),
-        };
-        let (Some(up), Some(down)) = (level(value(1, pg_sys::INT4OID)?), level(value(2, pg_sys::INT4OID)?)) else {
-            return Some(Estimate { names: 0.0, rows: 0.0 });
-        };
-        let table = match value(3, pg_sys::REGCLASSOID)? {
-            Value::Null => None,
-            Value::Known(table) => Some(pg_sys::Oid::from(table.value() as u32)),
-            Value::Unknown(_) => return None,
-        };
-        let found = relatives(table, function, &known, up, down, SLOTS)?;
-        Some(Estimate { names: count, rows: found.rows * count })
-    }
+        (Value::Unknown(names), true) if names.is_parameter() => (Vec::new(), 1.0),
+        (Value::Unknown(names), true) => (Vec::new(), request.length(names)),
+    };
+    // A NULL level gives no rows at all.
+    let level = |value| match value {
+        Value::Null => None,
+        Value::Known(level) => level.int().map(|level| level.clamp(0, MAX_LEVELS) as u32),
+        Value::Unknown(_) => Some(1),
+    };
+    let (Some(up), Some(down)) = (level(value(1, pg_sys::INT4OID)?), level(value(2, pg_sys::INT4OID)?)) else {
+        return Some(Estimate { names: 0.0, rows: 0.0 });
+    };
+    let table = table(value(3, pg_sys::REGCLASSOID)?)?;
+    let found = relatives(table, request.function, &known, up, down, SLOTS)?;
+    Some(Estimate { names: count, rows: found.rows * count })
 }
 
-/// Argument `n` of a call; None if there is none, or it is not of that type: a superuser can give our support functions
-/// to any function.
-///
-/// # Safety
-/// A call's arguments, which the planner asks about.
-pub unsafe fn value(
-    root: *mut pg_sys::PlannerInfo,
-    arguments: *mut pg_sys::List,
-    n: usize,
-    of: pg_sys::Oid,
-) -> Option<Value> {
-    // SAFETY: the caller's promise; a node begins with its tag.
-    unsafe {
-        let argument = PgList::<pg_sys::Node>::from_pg(arguments).get_ptr(n)?;
-        if pg_sys::exprType(argument) != of {
-            return None;
-        }
-        let value = error_context::with_error_context(None, || pg_sys::estimate_expression_value(root, argument));
-        Some(match (*value).type_ {
-            pg_sys::NodeTag::T_Const => {
-                let value = &*value.cast::<pg_sys::Const>();
-                if value.constisnull { Value::Null } else { Value::Known(value.constvalue) }
-            }
-            _ => Value::Unknown(value),
-        })
-    }
-}
-
-/// Whether it is a parameter ($n) of a statement.
-///
-/// # Safety
-/// A node of an expression.
-unsafe fn is_parameter(node: *mut pg_sys::Node) -> bool {
-    // SAFETY: the caller's promise; a node begins with its tag.
-    unsafe {
-        (*node).type_ == pg_sys::NodeTag::T_Param
-            && (*node.cast::<pg_sys::Param>()).paramkind == pg_sys::ParamKind::PARAM_EXTERN
+/// The edges that are asked for; Some(None) for the default ones. None if that is not known.
+pub fn table(value: Value<'_>) -> Option<Option<pg_sys::Oid>> {
+    match value {
+        Value::Null => Some(None),
+        Value::Known(table) => Some(table.table()),
+        Value::Unknown(_) => None,
     }
 }
 
@@ -191,11 +123,8 @@ pub struct RelativeCount {
     pub entities: f64,
 }
 
-/// `slots`: edge slots to read at most.
-///
-/// # Safety
-/// `function` is one of ours.
-pub unsafe fn relatives(
+/// `function`: one of ours; `slots`: edge slots to read at most.
+pub fn relatives(
     table: Option<pg_sys::Oid>,
     function: pg_sys::Oid,
     names: &[&[u8]],
@@ -203,29 +132,24 @@ pub unsafe fn relatives(
     down: u32,
     slots: usize,
 ) -> Option<RelativeCount> {
-    // SAFETY: PostgreSQL says that a snapshot is active; the table is open, and the registration is as of that
-    // snapshot.
-    let image = unsafe {
-        if !guc::ENABLE.get() || !pg_sys::ActiveSnapshotSet() {
-            return None;
-        }
-        let functions = Functions::beside(function);
-        let snapshot = pg_sys::GetActiveSnapshot();
-        let table = match table {
-            Some(table) => table,
-            None => attached_table::default_edges_table(functions).ok()?,
-        };
-        // Checked before we lock it: a caller who may not read the table must not keep others from it.
-        if !privileges::is_readable(table) {
-            return None;
-        }
-        let table = EdgesTable::try_open(table)?;
-        let registration = registration_cache::read_once(table.oid(), functions)?;
-        let columns = registration_cache::columns(&table, &registration).ok()?;
-        conditions::readable(&table, &columns).ok()?;
-        let seen = conditions::seen(snapshot).ok()?;
-        Measured { key: conditions::key(&table, &registration, &columns), table, seen }
+    if !guc::ENABLE.get() || !snapshot::is_active() {
+        return None;
+    }
+    let functions = Functions::beside(function);
+    let table = match table {
+        Some(table) => table,
+        None => attached_table::default_edges_table(functions).ok()?,
     };
+    // Checked before we lock it: a caller who may not read the table must not keep others from it.
+    if !privileges::is_readable(table) {
+        return None;
+    }
+    let table = EdgesTable::try_open(table)?;
+    let registration = registration_cache::read_once(table.oid(), functions)?;
+    let columns = registration_cache::columns(&table, &registration).ok()?;
+    conditions::readable(&table, &columns).ok()?;
+    let seen = SnapshotView::active()?;
+    let image = Measured { key: conditions::key(&table, &registration, &columns), table, seen };
     let kept = WALK.take();
     let is_new = kept.is_none();
     let mut walk = kept.unwrap_or_else(|| Walk::new(Prefix::LENGTH).unnoticed());
@@ -335,33 +259,15 @@ const WORDS: f64 = 20.0;
 
 /// Support function of cft_entities: about one word in twenty is a name, and reading the text costs.
 #[pg_extern(sql = false)]
-fn cft_entities_support(fcinfo: pg_sys::FunctionCallInfo) -> Internal {
-    // SAFETY: as in cft_context_support.
-    unsafe {
-        let request = (*fcinfo).args.as_ptr().read().value;
-        let words = |root, node: *mut pg_sys::Node| {
-            if node.is_null() || (*node).type_ != pg_sys::NodeTag::T_FuncExpr {
-                return None;
-            }
-            Some(match value(root, (*node.cast::<pg_sys::FuncExpr>()).args, 0, pg_sys::TEXTOID)? {
-                Value::Known(text) => (text_bytes(text).len() as f64 / 6.0).max(WORDS),
-                _ => WORDS,
-            })
-        };
-        match (*request.cast_mut_ptr::<pg_sys::Node>()).type_ {
-            pg_sys::NodeTag::T_SupportRequestRows => {
-                let request = &mut *request.cast_mut_ptr::<pg_sys::SupportRequestRows>();
-                let Some(words) = words(request.root, request.node) else { return nothing() };
-                request.rows = (words / WORDS).ceil();
-            }
-            pg_sys::NodeTag::T_SupportRequestCost => {
-                let request = &mut *request.cast_mut_ptr::<pg_sys::SupportRequestCost>();
-                let Some(words) = words(request.root, request.node) else { return nothing() };
-                request.startup = 0.0;
-                request.per_tuple = pg_sys::cpu_operator_cost * (CALL + 6.0 * words);
-            }
-            _ => return nothing(),
-        }
-        Internal::from(Some(request))
-    }
+fn cft_entities_support(call: Call) -> Internal {
+    let request = Request::of(&call);
+    let words = || match request.value(request.arguments().first(), pg_sys::TEXTOID)? {
+        Value::Known(text) => text.text().map(|text| (text.len() as f64 / 6.0).max(WORDS)),
+        _ => Some(WORDS),
+    };
+    request.answer(match request.asked {
+        Asked::Rows => words().map(|words| Answer::Rows((words / WORDS).ceil())),
+        Asked::Cost => words().map(|words| Answer::Cost { startup: 0.0, per_tuple: CALL + 6.0 * words }),
+        _ => None,
+    })
 }

@@ -52,11 +52,11 @@ fn cft_tree_search(call: Call) -> Fallible<()> {
     if [threshold, descend_threshold].iter().flatten().any(|threshold| threshold.is_nan()) {
         return Err(error::nan("threshold and descend_threshold"));
     }
-    let wanted = Wanted { within: call.arg(11), filter: call.arg(13), budget, ..wanted(&call) };
+    let wanted = Wanted { within: call.array(11), filter: call.stored(13), budget, ..wanted(&call) };
     if wanted.embedding.is_none() {
         return Ok(());
     }
-    let start = call.arg(4);
+    let start = call.array(4);
     let mut found = Found::into(rows);
     in_forest(&call, 10, 12, |forest| {
         if mode == b"collapsed" && start.is_none() && descend_threshold.is_none() && max_depth == ALL_LEVELS {
@@ -120,7 +120,7 @@ fn cft_expand(call: Call) -> Fallible<()> {
     require_none_negative([("k", k)])?;
     let mut found = Found::into(rows);
     in_forest(&call, 5, 6, |forest| {
-        forest.expand(call.arg(0), [up, down, min_support], k, &mut found);
+        forest.expand(call.array(0), [up, down, min_support], k, &mut found);
         Ok(())
     })
 }
@@ -153,10 +153,10 @@ fn cft_distance(call: Call) -> Fallible<()> {
 }
 
 /// What the embedding of a call is compared in.
-fn wanted(call: &Call) -> Wanted {
+fn wanted(call: &Call) -> Wanted<'_> {
     Wanted {
         vector: call.argument_types()[0],
-        embedding: call.arg(0),
+        embedding: call.stored(0),
         edges: None,
         trees: None,
         within: None,

@@ -4,11 +4,8 @@
 //! A query calls cft_under for row after row with the same ancestors: what was found out (methods/below.rs) is kept at
 //! the call's place (call/site.rs), if the entity comes from a row.
 
-#![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
-
-use crate::call::array;
-use crate::call::entity_value::{EntityType, Name};
-use crate::call::fmgr::{Call, text_bytes};
+use crate::call::entity_value::{Entities, Types};
+use crate::call::fmgr::Call;
 use crate::call::work_memory::Room;
 use crate::call::{site, work_memory};
 use crate::catalog::attached_table::AttachedTable;
@@ -46,37 +43,35 @@ struct LastCall {
 /// array, as one ancestor; 53400 (cftrag.work_memory).
 #[pg_extern(sql = false)]
 fn cft_under(call: Call) -> Fallible<Option<bool>> {
-    // SAFETY: the site is this function's own.
-    unsafe {
-        let (Some(entity), Some(ancestors)) = (call.arg(0), call.arg(1)) else { return Ok(None) };
-        let site = site::kept(&call, || Site::of(&call))?;
-        let name = site.types.entity.name(entity);
-        site.ask(&call, ancestors)?;
-        if let Some(known) = site.below.known(&name) {
-            return Ok(Some(known));
-        }
-        site.below.has(AttachedTable::open(&call, 2)?, call.arg(3), &name).map(Some)
+    if call.arg(0).is_none() || call.arg(1).is_none() {
+        return Ok(None);
     }
+    let mut site = site::kept(&call, || Site::of(&call))?;
+    let (Some(entity), Some(ancestors)) = (site.types.value(&call, 0), site.types.value(&call, 1)) else {
+        return Err(error::no_entity_type());
+    };
+    let name = entity.name();
+    site.ask(&call, ancestors)?;
+    if let Some(known) = site.below.known(&name) {
+        return Ok(Some(known));
+    }
+    site.below.has(AttachedTable::open(&call, 2)?, call.array(3), &name).map(Some)
 }
 
 impl Site {
-    /// # Safety
-    /// A call of cft_under.
-    unsafe fn of(call: &Call) -> Fallible<Self> {
-        // SAFETY: the caller's promise.
-        let (types, keeps) = unsafe { (Types::of(call)?, site::is_of_rows(call)) };
+    fn of(call: &Call) -> Fallible<Self> {
+        let (types, keeps) = (Types::of(call), site::is_of_rows(call));
+        // A polymorphic function can be called with any type.
+        match (types.get(0), types.get(1)) {
+            (Some((_, false)), Some(_)) => {}
+            _ => return Err(error::no_entity_type()),
+        }
         Ok(Self { types, keeps, asked: None, below: Below::of(Names::default(), keeps) })
     }
 
     /// Takes the ancestors of a call, unless they are those of the call before.
-    ///
-    /// # Safety
-    /// The call's second argument.
-    unsafe fn ask(&mut self, call: &Call, ancestors: pg_sys::Datum) -> Fallible<()> {
-        // SAFETY: the caller's promise; an array is a varlena, as a text is.
-        let one = unsafe {
-            if self.types.many { Name::Text(text_bytes(ancestors)) } else { self.types.ancestors.name(ancestors) }
-        };
+    fn ask(&mut self, call: &Call, ancestors: Entities<'_>) -> Fallible<()> {
+        let one = ancestors.name();
         let (edges, trees, mut room, mut asks) = (call.oid(2), call.text(3), Room::new(), None);
         if self.keeps {
             let is_asked =
@@ -87,67 +82,12 @@ impl Site {
             let trees = trees.map(|trees| work_memory::copy(trees, &mut room)).transpose()?;
             asks = Some(LastCall { ancestors: work_memory::copy(&one, &mut room)?, edges, trees });
         }
-        if !self.types.many && reads_as_array(&one) && call.is_given_text(1) {
+        if call.is_given_text(1) && reads_as_array(&one) {
             refuse_array(&AttachedTable::of(call.function(), edges)?, &one, Some("ancestors"))?;
         }
-        // SAFETY: the caller's promise.
-        self.below = Below::of(unsafe { self.types.tops(ancestors, &mut room) }?, self.keeps);
+        self.below = Below::of(ancestors.copied(&mut room)?, self.keeps);
         self.asked = asks;
         Ok(())
-    }
-}
-
-/// The types of a call's arguments.
-#[derive(Clone, Copy)]
-struct Types {
-    /// The type of an entity: the first argument, or an element of what cft_descendants returns.
-    entity: EntityType,
-    ancestors: EntityType,
-    /// Whether the ancestors are an array.
-    many: bool,
-}
-
-impl Types {
-    /// # Safety
-    /// A call of cft_under or cft_descendants.
-    unsafe fn of(call: &Call) -> Fallible<Self> {
-        let declared = call.argument_types();
-        let typed = |n: usize| match declared.get(n).copied() {
-            // SAFETY: a polymorphic function is called by an expression.
-            Some(pg_sys::ANYELEMENTOID) => unsafe {
-                EntityType::of(pg_sys::get_fn_expr_argtype((*call.0).flinfo, n as i32))
-            },
-            Some(oid) => EntityType::of(oid),
-            None => None,
-        };
-        // cft_under: entity, ancestors, edges, trees. cft_descendants: ancestors, edges, trees[, a value of the result
-        // type].
-        let result = if declared.get(3) == Some(&pg_sys::ANYELEMENTOID) { typed(3) } else { None };
-        Ok(match (typed(0), typed(1), result) {
-            (Some((entity, false)), Some((ancestors, many)), _) => Self { entity, ancestors, many },
-            (Some((ancestors, many)), None, Some((entity, false))) => Self { entity, ancestors, many },
-            (Some((ancestors, many)), None, None)
-                if declared.get(3).is_none_or(|oid| *oid != pg_sys::ANYELEMENTOID) =>
-            {
-                Self { entity: ancestors, ancestors, many }
-            }
-            // A polymorphic function can be called with any type.
-            _ => return Err(error::no_entity_type()),
-        })
-    }
-
-    /// The names of the ancestors. 53400, 53200.
-    ///
-    /// # Safety
-    /// A value of their type.
-    unsafe fn tops(self, ancestors: pg_sys::Datum, room: &mut Room) -> Fallible<Names> {
-        // SAFETY: the caller's promise.
-        unsafe {
-            match self.many {
-                true => array::copied(self.ancestors.names(ancestors)?, room),
-                false => array::copied(std::iter::once(self.ancestors.name(ancestors)), room),
-            }
-        }
     }
 }
 
@@ -176,12 +116,20 @@ fn set_of(
     what: &str,
     find: impl FnOnce(&Walker, &Names, &mut Room) -> Fallible<Names>,
 ) -> Fallible<Internal> {
-    let Some(from) = call.arg(0) else { return Ok(Internal::from(None)) };
-    // SAFETY: as above.
-    let types = unsafe { Types::of(&call) }?;
-    let (walker, mut room) = (Walker { of: AttachedTable::open(&call, 1)?, trees: call.arg(2) }, Room::new());
-    // SAFETY: as above.
-    let names = unsafe { types.tops(from, &mut room) }?;
+    if call.arg(0).is_none() {
+        return Ok(Internal::from(None));
+    }
+    // Ancestors, edges, trees[, a value of the type that is returned].
+    let types = Types::of(&call);
+    let result = match types.declared.get(3) {
+        Some(&pg_sys::ANYELEMENTOID) => types.get(3).filter(|(_, many)| !many),
+        _ => types.get(0),
+    };
+    let (Some(from), Some((result, _))) = (types.value(&call, 0), result) else {
+        return Err(error::no_entity_type());
+    };
+    let (walker, mut room) = (Walker { of: AttachedTable::open(&call, 1)?, trees: call.array(2) }, Room::new());
+    let names = from.copied(&mut room)?;
     if call.is_given_text(0)
         && let Some(name) = call.text(0)
         && reads_as_array(name)
@@ -189,5 +137,5 @@ fn set_of(
         refuse_array(&walker.of, name, Some(what))?;
     }
     let found = find(&walker, &names, &mut room)?;
-    Ok(Internal::from(Some(types.entity.array(found.ids().map(|id| found.get(id))))))
+    Ok(Internal::from(Some(result.array(found.ids().map(|id| found.get(id))))))
 }

@@ -17,6 +17,7 @@ use crate::image::control::Control;
 use crate::image::slot::Verified;
 use crate::pg::backend;
 use crate::pg::background_worker::transaction;
+use crate::pg::snapshot;
 use crate::pg::{background_worker, lock_holders};
 use crate::serve::conditions;
 use crate::{error, guc};
@@ -58,17 +59,14 @@ fn put_off(verified: &Verified, interval: i64) {
 
 /// Checks a table, and notes the outcome. Does nothing if its image would serve nobody now, or if the table is locked.
 fn check(control: &Control, table: pg_sys::Oid, functions: Functions) {
-    // SAFETY: a snapshot for this transaction, as for a statement of a session.
-    unsafe { pg_sys::PushActiveSnapshot(pg_sys::GetTransactionSnapshot()) };
-    if let Some(open) = EdgesTable::try_open(table) {
+    snapshot::under_transactions(|| {
+        let Some(open) = EdgesTable::try_open(table) else { return };
         match compare(open, functions) {
             Some(Ok(found)) => note(control, table, found),
             Some(Err(why)) => error::log_verifier(why.message()),
             None => {}
         }
-    }
-    // SAFETY: pushed above.
-    unsafe { pg_sys::PopActiveSnapshot() };
+    });
 }
 
 fn compare(open: EdgesTable, functions: Functions) -> Option<Fallible<Outcome>> {

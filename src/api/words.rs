@@ -1,17 +1,14 @@
 //! cft_words, cft_form, cft_spelling and the like: the words, forms and spellings that define cft_entities
 //! (sql/entities.sql).
 
-#![expect(unsafe_code, reason = "talks to the executor directly")]
-
-use crate::call::array;
 use crate::call::fmgr;
 use crate::call::fmgr::{Call, text_array, text_datum};
 use crate::call::utf8::from_utf8;
 use crate::error;
 use crate::error::Fallible;
 use crate::guc;
-use crate::pg::backend;
 use crate::pg::interrupt::check_interrupts;
+use crate::pg::{backend, encoding};
 use crate::serve::search::as_plain;
 use crate::serve::synonyms::lower;
 use crate::serve::tiers;
@@ -105,11 +102,10 @@ fn kind_of(method: &[u8]) -> Option<FormKind> {
 /// that of a name; NULL if it compares none with them.
 #[pg_extern(sql = false)]
 fn cft_window_form(call: Call) -> Fallible<Internal> {
-    let (Some(words), Some(kind), Some(language)) = (call.arg(0), call.text(1).and_then(kind_of), call.text(2)) else {
+    let (Some(words), Some(kind), Some(language)) = (call.texts(0)?, call.text(1).and_then(kind_of), call.text(2))
+    else {
         return Ok(Internal::from(None));
     };
-    // SAFETY: an element of a bytea[] is read as one of a text[] is.
-    let words = unsafe { array::texts(words) }?;
     let words: Vec<&[u8]> = words.flatten().take(MOST_WORDS).collect(); // bounded: the words of a name
     let mut form = Vec::new();
     let has = cftrag_core::write_window(kind, language_of(language), &words, &mut form);
@@ -155,12 +151,11 @@ fn cft_may_be_misspelled(word: &[u8], language: &[u8]) -> bool {
 /// crates/core/src/folded/forms.rs.
 #[pg_extern(sql = false)]
 fn cft_misspelled(call: Call) -> Fallible<bool> {
-    let (Some(words), Some(name)) = (call.arg(0), call.text(1)) else { return Ok(false) };
+    let (Some(words), Some(name)) = (call.texts(0)?, call.text(1)) else { return Ok(false) };
     let (Some(place), Some(all), Some(language)) = (call.int(2), call.int(3), call.text(4)) else {
         return Ok(false);
     };
-    // SAFETY: an element of a bytea[] is read as one of a text[] is.
-    let (words, place) = (unsafe { array::texts(words) }?, usize::try_from(place).unwrap_or(usize::MAX));
+    let place = usize::try_from(place).unwrap_or(usize::MAX);
     let name = if name.len() > WIDEST * MOST_BYTES { &[] } else { name };
     let Some(name) = as_utf8(name, &mut Interruptible::new(&mut { check_interrupts }))? else { return Ok(false) };
     let words: Vec<&[u8]> = words.flatten().take(MOST_WORDS).collect(); // bounded: the words of a name
@@ -298,24 +293,9 @@ fn characters(text: &str, work: &mut Interruptible<'_>) -> i32 {
 /// A text as UTF-8, whatever the database's encoding. None if it is not valid UTF-8 (SQL_ASCII holds any bytes). 0A000
 /// in an encoding where a character may become two of Unicode's: positions would differ.
 fn as_utf8<'t>(text: &'t [u8], work: &mut Interruptible<'_>) -> Fallible<Option<&'t str>> {
-    let utf8 = pg_sys::pg_enc::PG_UTF8 as i32;
-    // SAFETY: reads a backend variable; pg_server_to_any gives the same bytes, or a NUL-terminated copy in the caller's
-    // memory context.
-    let bytes = unsafe {
-        let encoding = pg_sys::GetDatabaseEncoding();
-        if encoding == pg_sys::pg_enc::PG_EUC_JIS_2004 as i32 {
-            return Err(error::two_characters_for_one());
-        }
-        if [utf8, pg_sys::pg_enc::PG_SQL_ASCII as i32].contains(&encoding) {
-            text
-        } else {
-            let converted = pg_sys::pg_server_to_any(text.as_ptr().cast(), text.len() as i32, utf8);
-            if converted.cast_const() == text.as_ptr().cast() {
-                text
-            } else {
-                std::ffi::CStr::from_ptr(converted).to_bytes()
-            }
-        }
-    };
+    if backend::has_encoding(pg_sys::pg_enc::PG_EUC_JIS_2004) {
+        return Err(error::two_characters_for_one());
+    }
+    let bytes = if backend::is_sql_ascii() { text } else { encoding::to_utf8(text) };
     Ok(cftrag_core::as_utf8(bytes, work))
 }

@@ -262,8 +262,7 @@ pub const LOCK_POLL: Duration = Duration::from_millis(50);
 pub fn give_way(table: &EdgesTable, lock: pg_sys::LOCKMODE) -> Fallible<()> {
     leave(table.oid())?;
     let is_wanted = if lock == pg_sys::ShareLock as pg_sys::LOCKMODE {
-        // SAFETY: an open relation on which we hold this lock.
-        unsafe { pg_sys::LockHasWaitersRelation(table.rel(), lock) }
+        table.is_wanted(lock)
     } else {
         let is_turn = LOOKED.get().is_none_or(|looked| looked.elapsed() > LOCK_POLL);
         if is_turn {

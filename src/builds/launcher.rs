@@ -17,6 +17,7 @@ use crate::catalog::registration;
 use crate::catalog::registration::Functions;
 use crate::error;
 use crate::image::{control, evict};
+use crate::pg::relation::each_row;
 use crate::pg::{background_worker, compat, latch, lock_holders, shm};
 use pgrx::prelude::*;
 use std::collections::{BTreeSet, HashMap};
@@ -173,25 +174,15 @@ fn asked_first() -> Vec<pg_sys::Oid> {
 /// Databases that allow connections and are not templates.
 fn databases() -> Vec<pg_sys::Oid> {
     let mut found = Vec::new();
-    // SAFETY: a scan of a shared catalog under its lock, in a transaction; everything opened is closed.
-    unsafe {
-        let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
-        let rel = pg_sys::table_open(pg_sys::DatabaseRelationId, lock);
-        let none = std::ptr::null_mut();
-        let scan = pg_sys::systable_beginscan(rel, pg_sys::InvalidOid, false, none, 0, std::ptr::null_mut());
-        loop {
-            let tuple = pg_sys::systable_getnext(scan);
-            if tuple.is_null() {
-                break;
-            }
-            let form = &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_database>();
-            if form.datallowconn && !form.datistemplate {
-                found.push(form.oid);
-            }
+    let database = u32::from(pg_sys::DatabaseRelationId);
+    each_row([database, 0], [], std::ptr::null_mut(), |row| {
+        let value = |column| row.value(column as i32).map_or(0, |value| value.value() as u32);
+        if value(pg_sys::Anum_pg_database_datallowconn) & 0xff != 0
+            && value(pg_sys::Anum_pg_database_datistemplate) & 0xff == 0
+        {
+            found.push(pg_sys::Oid::from(value(pg_sys::Anum_pg_database_oid)));
         }
-        pg_sys::systable_endscan(scan);
-        pg_sys::table_close(rel, lock);
-    }
+    });
     found
 }
 

@@ -23,6 +23,7 @@ use crate::image::slot::{COUNTING, Header, Key, Slot, State};
 use crate::pg::backend;
 use crate::pg::compat;
 use crate::pg::compat::random_seed;
+use crate::pg::lookup;
 use crate::pg::snapshot;
 use crate::pg::snapshot::SnapshotView;
 use cftrag_core::{Degrees, Edge, Error, Image, LABELS, Language, MORE_LABELS, Memory, OTHER_NAMES, Recent};
@@ -157,7 +158,7 @@ pub fn key(table: &EdgesTable, snapshot: pg_sys::Snapshot, functions: Functions)
     let locator = table.locator();
     let key = Key {
         locator,
-        database_xmin: compat::database_xmin(),
+        database_xmin: lookup::database_xmin(),
         row: registration.row,
         truncate: registration.truncate,
         columns,
@@ -167,8 +168,7 @@ pub fn key(table: &EdgesTable, snapshot: pg_sys::Snapshot, functions: Functions)
 
 /// Bytes for counting the rows of a table's entities: a sixteenth of the table's size, within maintenance_work_mem.
 fn counters_bytes(table: &EdgesTable) -> usize {
-    // SAFETY: reads a setting, in kilobytes.
-    let most = unsafe { pg_sys::maintenance_work_mem }.max(0) as usize * 1024;
+    let most = backend::maintenance_work_mem().max(0) as usize * 1024;
     (table.bytes() as usize / 16).clamp(LEAST_COUNTERS, most.max(LEAST_COUNTERS))
 }
 
@@ -208,7 +208,7 @@ fn last_change(table: &EdgesTable, mut pace: Pace<'_>) -> Fallible<u64> {
     unsafe {
         let (any, none) = (&raw mut pg_sys::SnapshotAnyData, std::ptr::null_mut());
         let options = pg_sys::ScanOptions::SO_TYPE_SEQSCAN | pg_sys::ScanOptions::SO_ALLOW_STRAT;
-        let scan = pg_sys::heap_beginscan(table.rel(), any, 0, none, std::ptr::null_mut(), options);
+        let scan = pg_sys::heap_beginscan(table.raw(), any, 0, none, std::ptr::null_mut(), options);
         while result.is_ok() {
             let tuple = pg_sys::heap_getnext(scan, pg_sys::ScanDirection::ForwardScanDirection);
             if tuple.is_null() {
@@ -283,7 +283,7 @@ fn scan_rows(
     // SAFETY: a heap scan under a registered snapshot; attribute numbers are the relation's, values are non-null.
     unsafe {
         let scan = pg_sys::heap_beginscan(
-            table.rel(),
+            table.raw(),
             snapshot,
             0,
             std::ptr::null_mut(),
@@ -302,7 +302,7 @@ fn scan_rows(
             for ((column, name), present) in wanted.clone().zip(&mut names).zip(&mut present) {
                 if column.number != 0 {
                     let mut null = false;
-                    let datum = pg_sys::htup::heap_getattr(tuple, column.number, (*table.rel()).rd_att, &mut null);
+                    let datum = pg_sys::htup::heap_getattr(tuple, column.number, table.desc().raw(), &mut null);
                     let elsewhere =
                         if null { 0 } else { column_value::bytes_elsewhere(pg_sys::Oid::from(column.type_oid), datum) };
                     if elsewhere > 0 && result.is_ok() {
@@ -328,7 +328,7 @@ fn scan_rows(
                 }
                 let mut null = false;
                 let is_preferred = preferred.number == 0
-                    || pg_sys::htup::heap_getattr(tuple, preferred.number, (*table.rel()).rd_att, &mut null).value()
+                    || pg_sys::htup::heap_getattr(tuple, preferred.number, table.desc().raw(), &mut null).value()
                         & 0xff
                         != 0
                         && !null;

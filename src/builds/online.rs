@@ -29,6 +29,7 @@ use crate::image::slot::{APPLYING, LOCKING, RETRY_MICROSECONDS, SCANNING, Slot, 
 use crate::pg::backend;
 use crate::pg::background_worker::{between_transactions, transaction};
 use crate::pg::latch::pause;
+use crate::pg::lookup;
 use crate::pg::snapshot::SnapshotView;
 use crate::pg::{background_worker, compat, lock_holders, snapshot};
 use cftrag_core::Memory;
@@ -198,8 +199,7 @@ fn wait_for_writers(slot: &Slot, job: &Job) -> Fallible<()> {
     let begun = Instant::now();
     for writer in lock_holders::writers(job.table) {
         slot.progress.wait_for(&writer);
-        // SAFETY: asks whether that virtual transaction still runs, without waiting.
-        while !unsafe { pg_sys::VirtualXactLock(writer, false) } {
+        while !lookup::VirtualXactLock(writer, false) {
             job.patient(slot, begun)?;
             pause();
         }
@@ -223,8 +223,7 @@ fn opened(slot: &Slot, job: &Job) -> Fallible<EdgesTable> {
                 .first()
                 .map_or_else(|| slot.progress.wait_for_none(), |one| slot.progress.wait_for(one));
         }
-        // SAFETY: a system cache lookup.
-        if unsafe { pg_sys::get_rel_namespace(job.table) } == pg_sys::InvalidOid {
+        if lookup::get_rel_namespace(job.table) == pg_sys::InvalidOid {
             return Err(error::no_such_table(u32::from(job.table)));
         }
         job.patient(slot, begun)?;

@@ -1,7 +1,5 @@
 //! Starts background workers that build images (online.rs), and waits for them.
 
-#![expect(unsafe_code, reason = "background workers")]
-
 use crate::builds::builder;
 use crate::builds::online::UNASKED;
 use crate::builds::worker_limit;
@@ -114,8 +112,7 @@ pub fn wait_for_place(control: &Control, table: pg_sys::Oid) -> Waited {
 }
 
 fn timed_out(begun: Instant) -> bool {
-    // SAFETY: reads a setting, milliseconds; 0 is no limit.
-    let limit = unsafe { pg_sys::LockTimeout } as u64;
+    let limit = backend::lock_timeout();
     limit > 0 && begun.elapsed() > Duration::from_millis(limit)
 }
 

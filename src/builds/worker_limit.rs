@@ -6,14 +6,11 @@
 //! writers longest to give up its own: one of the role's workers if the role has used up its places, else any. A build
 //! that scans is never stopped: it ends by itself.
 
-#![expect(unsafe_code, reason = "backend variables")]
-
 use crate::image::control::Control;
 use crate::image::slot;
 use crate::image::slot::Slot;
 use crate::pg::backend;
 use crate::pg::lwlock::EXCLUSIVE;
-use pgrx::pg_sys;
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 
@@ -26,8 +23,7 @@ pub const PLACES: usize = 64;
 /// Places in all, 3/8 of max_worker_processes; and places per role, one less but at most two, which leaves one to
 /// another role.
 fn most() -> (usize, usize) {
-    // SAFETY: reads a setting.
-    let workers = unsafe { pg_sys::max_worker_processes }.max(0) as usize;
+    let workers = backend::max_worker_processes().max(0) as usize;
     let all = (workers * 3 / 8).clamp(1, PLACES);
     (all, (all - 1).clamp(1, 2))
 }

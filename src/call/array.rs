@@ -3,7 +3,8 @@
 
 #![expect(unsafe_code, reason = "the layout of arrays")]
 
-use crate::call::fmgr::{Call, text_bytes};
+use crate::call::fmgr::{Call, text_array_of};
+use crate::call::text::{Text, text_bytes};
 use crate::call::work_memory;
 use crate::call::work_memory::{FEW, LARGE, Room};
 use crate::error;
@@ -38,17 +39,18 @@ pub struct Elements<'a> {
     array: PhantomData<&'a [u8]>,
 }
 
-impl Elements<'_> {
+impl<'a> Elements<'a> {
     /// 53200 if the array is large and the system has no memory beside it.
     ///
     /// # Safety
     /// `array` is an array of elements of that length (4 or 8 bytes, passed by value, or 16 or NAMEDATALEN, aligned as
-    /// char; or -1: varlenas, aligned as int), and outlives the elements.
-    pub unsafe fn of(array: pg_sys::Datum, length: i32) -> Fallible<Self> {
+    /// char; or -1: varlenas, aligned as int).
+    pub unsafe fn of(array: Text<'a>, length: i32) -> Fallible<Self> {
         // SAFETY: the caller's promise. An array is its head, the lengths and lower bounds of its dimensions, the bits
         // if any element may be NULL, and the elements, which begin at `dataoffset` if there are bits.
         unsafe {
-            let array = pg_sys::pg_detoast_datum(array.cast_mut_ptr()).cast::<pg_sys::ArrayType>();
+            let stored = array.datum().cast_mut_ptr();
+            let array = array.in_its_memory(|| pg_sys::pg_detoast_datum(stored)).cast::<pg_sys::ArrayType>();
             if pgrx::varsize_any(array.cast()) > LARGE && !cftrag_core::some_is_left() {
                 return Err(error::no_memory_to_work(LARGE));
             }
@@ -102,52 +104,61 @@ impl Iterator for Elements<'_> {
     }
 }
 
-/// The elements of a text[], with None for NULL. 53200.
-///
-/// # Safety
-/// A text[] value that outlives them.
-pub unsafe fn texts<'a>(array: pg_sys::Datum) -> Fallible<impl Iterator<Item = Option<&'a [u8]>> + Clone> {
-    // SAFETY: the caller's promise.
-    let elements = unsafe { Elements::of(array, -1) }?;
-    // SAFETY: as above; elements of arrays are stored plainly, so nothing is copied.
-    Ok(elements.map(|element| element.map(|element| unsafe { text_bytes(element) })))
-}
+/// A value of type text[].
+#[derive(Clone, Copy)]
+pub struct Texts<'v>(Text<'v>);
 
-/// The elements of a name[], with None for NULL. 53200.
-///
-/// # Safety
-/// A name[] value that outlives them.
-pub unsafe fn column_names<'a>(array: pg_sys::Datum) -> Fallible<impl Iterator<Item = Option<&'a [u8]>> + Clone> {
-    // SAFETY: the caller's promise.
-    let elements = unsafe { Elements::of(array, pg_sys::NAMEDATALEN as i32) }?;
-    // SAFETY: as above; a name has a NUL.
-    Ok(elements.map(|element| element.map(|element| unsafe { CStr::from_ptr(element.cast_mut_ptr()) }.to_bytes())))
-}
-
-/// The names of a text[] without NULLs, first occurrences only, in order. 53400, 53200.
-///
-/// # Safety
-/// A text[] value that outlives them.
-pub unsafe fn distinct_names<'a>(array: pg_sys::Datum) -> Fallible<Vec<&'a [u8]>> {
-    // SAFETY: the caller's promise.
-    let all = unsafe { texts(array) }?;
-    let (first, mut names, mut room) = (all.size_hint().0.min(FIRST), Vec::new(), Room::new());
-    // The standard library's hash takes as long as finding the name.
-    let mut seen = HashSet::with_hasher(foldhash::fast::RandomState::default()); // bounded: reserved below
-    for name in all.flatten() {
-        if names.len() == names.capacity() {
-            if !names.is_empty() {
-                room.grow_to(2 * names.len() * PER_NAME)?;
-            }
-            let more = names.len().max(first);
-            names.try_reserve_exact(more).map_err(|_| error::no_memory_to_work(2 * more * PER_NAME))?;
-            seen.try_reserve(more).map_err(|_| error::no_memory_to_work(2 * more * PER_NAME))?;
-        }
-        if seen.insert(name) {
-            names.push(name);
-        }
+impl<'v> Texts<'v> {
+    /// # Safety
+    /// A text[] or bytea[].
+    pub unsafe fn of(array: Text<'v>) -> Self {
+        Self(array)
     }
-    Ok(names)
+
+    /// An array of these texts, in the current memory context. Errors: those of [`text_array_of`].
+    pub fn new<'t>(texts: impl Iterator<Item = Option<&'t [u8]>> + Clone) -> Self {
+        // SAFETY: palloc'd; nobody frees it before its context.
+        unsafe { Self(Text::here(text_array_of(texts))) }
+    }
+
+    pub fn datum(self) -> pg_sys::Datum {
+        self.0.datum()
+    }
+
+    /// The elements, with None for NULL. 53200.
+    pub fn elements(self) -> Fallible<impl Iterator<Item = Option<&'v [u8]>> + Clone> {
+        // SAFETY: of()'s promise; elements of arrays are stored plainly, so nothing is copied.
+        let text = |element: Option<_>| element.map(|element| unsafe { text_bytes(element) });
+        // SAFETY: as above.
+        Ok(unsafe { Elements::of(self.0, -1) }?.map(text))
+    }
+
+    /// The names without NULLs, first occurrences only, in order. 53400, 53200.
+    pub fn names(self) -> Fallible<Vec<&'v [u8]>> {
+        let all = self.elements()?;
+        let (first, mut names, mut room) = (all.size_hint().0.min(FIRST), Vec::new(), Room::new());
+        // The standard library's hash takes as long as finding the name.
+        let mut seen = HashSet::with_hasher(foldhash::fast::RandomState::default()); // bounded: reserved below
+        for name in all.flatten() {
+            if names.len() == names.capacity() {
+                if !names.is_empty() {
+                    room.grow_to(2 * names.len() * PER_NAME)?;
+                }
+                let more = names.len().max(first);
+                names.try_reserve_exact(more).map_err(|_| error::no_memory_to_work(2 * more * PER_NAME))?;
+                seen.try_reserve(more).map_err(|_| error::no_memory_to_work(2 * more * PER_NAME))?;
+            }
+            if seen.insert(name) {
+                names.push(name);
+            }
+        }
+        Ok(names)
+    }
+
+    /// The distinct names, without NULLs, copied. 53400, 53200.
+    pub fn copied(self, room: &mut Room) -> Fallible<Names> {
+        copied(self.elements()?.flatten(), room)
+    }
 }
 
 /// For an estimate: the distinct ones of the first `most` names, and about how many distinct ones there are.
@@ -183,22 +194,28 @@ pub fn all<'n>(names: &'n Names, room: &mut Room) -> Fallible<Vec<&'n [u8]>> {
 }
 
 impl Call {
-    /// The names of a text[] argument without NULLs, first occurrences only, in order. 53400, 53200.
-    pub fn names(&self, n: usize) -> Fallible<Option<Vec<&[u8]>>> {
-        let Some(array) = self.arg(n) else { return Ok(None) };
-        // SAFETY: SQL declares the argument text[]; it lives as long as the call.
-        unsafe { distinct_names(array) }.map(Some)
+    /// A text[] argument, or a bytea[] one.
+    pub fn array(&self, n: usize) -> Option<Texts<'_>> {
+        self.stored(n).map(Texts)
     }
 
-    /// The elements of a name[] argument, with None for NULL. 53200.
-    pub fn column_names(&self, n: usize) -> Fallible<Option<impl Iterator<Item = Option<&[u8]>> + Clone>> {
-        // SAFETY: as above.
-        self.arg(n).map(|array| unsafe { column_names(array) }).transpose()
+    /// The names of a text[] argument without NULLs, first occurrences only, in order. 53400, 53200.
+    pub fn names(&self, n: usize) -> Fallible<Option<Vec<&[u8]>>> {
+        self.array(n).map(Texts::names).transpose()
     }
 
     /// The elements of a text[] argument, with None for NULL. 53200.
     pub fn texts(&self, n: usize) -> Fallible<Option<impl Iterator<Item = Option<&[u8]>> + Clone>> {
-        // SAFETY: as above.
-        self.arg(n).map(|array| unsafe { texts(array) }).transpose()
+        self.array(n).map(Texts::elements).transpose()
+    }
+
+    /// The elements of a name[] argument, with None for NULL. 53200.
+    pub fn column_names(&self, n: usize) -> Fallible<Option<impl Iterator<Item = Option<&[u8]>> + Clone>> {
+        // SAFETY: a name has a NUL.
+        let name = |name: pg_sys::Datum| unsafe { CStr::from_ptr(name.cast_mut_ptr()) }.to_bytes();
+        // SAFETY: SQL declares the argument name[].
+        let elements = |array| unsafe { Elements::of(array, pg_sys::NAMEDATALEN as i32) };
+        let elements = self.stored(n).map(elements).transpose()?;
+        Ok(elements.map(|elements| elements.map(move |element| element.map(name))))
     }
 }

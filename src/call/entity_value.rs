@@ -2,9 +2,13 @@
 
 #![expect(unsafe_code, reason = "values of declared types")]
 
+use crate::call::array;
 use crate::call::array::Elements;
-use crate::call::fmgr::{array_of_values, text_array_of, text_bytes, text_datum};
+use crate::call::fmgr::{Call, array_of_values, text_array_of, text_datum};
+use crate::call::text::Text;
+use crate::call::work_memory::Room;
 use crate::error::Fallible;
+use cftrag_core::Names;
 use pgrx::pg_sys;
 use std::io::Write;
 use std::ops::Deref;
@@ -66,27 +70,16 @@ impl EntityType {
     /// The entity's name: the text that the type's output function gives.
     ///
     /// # Safety
-    /// A value of that type, which outlives the name.
-    pub unsafe fn name<'v>(self, value: pg_sys::Datum) -> Name<'v> {
+    /// A value of that type.
+    unsafe fn name<'v>(self, value: Text<'v>) -> Name<'v> {
+        let datum = value.datum();
         match self {
-            // SAFETY: the caller's promise.
-            Self::Text => Name::Text(unsafe { text_bytes(value) }),
-            Self::Int4 => Name::of_number(i64::from(value.value() as i32)),
-            Self::Int8 => Name::of_number(value.value() as i64),
+            Self::Text => Name::Text(value.bytes()),
+            Self::Int4 => Name::of_number(i64::from(datum.value() as i32)),
+            Self::Int8 => Name::of_number(datum.value() as i64),
             // SAFETY: the caller's promise: a uuid is 16 bytes.
-            Self::Uuid => Name::Short(uuid_text(unsafe { &*value.cast_mut_ptr() }), 36),
+            Self::Uuid => Name::Short(uuid_text(unsafe { &*datum.cast_mut_ptr() }), 36),
         }
-    }
-
-    /// The names of the elements of an array, without its NULLs. 53200.
-    ///
-    /// # Safety
-    /// An array of that type, which outlives the names.
-    pub unsafe fn names<'v>(self, array: pg_sys::Datum) -> Fallible<impl Iterator<Item = Name<'v>> + Clone> {
-        // SAFETY: the caller's promise.
-        let elements = unsafe { Elements::of(array, self.length()) }?;
-        // SAFETY: as above.
-        Ok(elements.filter_map(move |element| element.map(|element| unsafe { self.name(element) })))
     }
 
     /// The value whose text is this name, if there is one.
@@ -114,6 +107,85 @@ impl EntityType {
             Self::Int8 => array_of_values(self.oid(), names.filter_map(number).map(i64::to_ne_bytes)),
             Self::Uuid => array_of_values(self.oid(), names.filter_map(uuid_of)),
         }
+    }
+}
+
+/// A value of an entity type, or an array of such.
+#[derive(Clone, Copy)]
+pub struct Entities<'v> {
+    of: EntityType,
+    many: bool,
+    value: Text<'v>,
+}
+
+impl<'v> Entities<'v> {
+    /// None if the type is no entity type, nor an array type of one.
+    ///
+    /// # Safety
+    /// A value of the type.
+    pub unsafe fn of(oid: pg_sys::Oid, value: Text<'v>) -> Option<Self> {
+        EntityType::of(oid).map(|(of, many)| Self { of, many, value })
+    }
+
+    /// The name of the entity; of an array, its bytes.
+    pub fn name(self) -> Name<'v> {
+        // SAFETY: of()'s promise.
+        if self.many { Name::Text(self.value.bytes()) } else { unsafe { self.of.name(self.value) } }
+    }
+
+    /// The names of an array's elements, without NULLs; None if it is no array. 53200.
+    fn names(self) -> Fallible<Option<impl Iterator<Item = Name<'v>> + Clone>> {
+        if !self.many {
+            return Ok(None);
+        }
+        // SAFETY: of()'s promise; an element lives as long as the array.
+        let name = move |element| unsafe { self.of.name(self.value.part(element)) };
+        // SAFETY: of()'s promise.
+        let elements = unsafe { Elements::of(self.value, self.of.length()) }?;
+        Ok(Some(elements.filter_map(move |element| element.map(name))))
+    }
+
+    /// The distinct names, copied. 53400, 53200.
+    pub fn copied(self, room: &mut Room) -> Fallible<Names> {
+        match self.names()? {
+            Some(names) => array::copied(names, room),
+            None => array::copied(std::iter::once(self.name()), room),
+        }
+    }
+
+    /// For an estimate: the distinct ones of the first `most` names, and about how many distinct ones there are. 53200.
+    pub fn sample(self, most: usize) -> Fallible<(Vec<Name<'v>>, usize)> {
+        Ok(self.names()?.map_or_else(|| (vec![self.name()], 1), |names| array::sample(names, most)))
+    }
+}
+
+/// The types of the arguments of a place's calls.
+pub struct Types {
+    place: *const pg_sys::FmgrInfo,
+    function: pg_sys::Oid,
+    /// What the function declares; of polymorphic arguments, what the calls have.
+    all: Vec<pg_sys::Oid>,
+    pub declared: Vec<pg_sys::Oid>,
+}
+
+impl Types {
+    pub fn of(call: &Call) -> Self {
+        let declared = call.argument_types().to_vec(); // bounded: arguments
+        let given = |(n, of): (usize, &_)| if *of == pg_sys::ANYELEMENTOID { call.type_given(n) } else { *of };
+        let all = declared.iter().enumerate().map(given).collect(); // bounded: arguments
+        Self { place: call.place(), function: call.function(), all, declared }
+    }
+
+    /// The entity type of an argument, and whether it is an array of such.
+    pub fn get(&self, n: usize) -> Option<(EntityType, bool)> {
+        EntityType::of(*self.all.get(n)?)
+    }
+
+    /// An argument of an entity type, or an array of such, of a call of that place.
+    pub fn value<'c>(&self, call: &'c Call, n: usize) -> Option<Entities<'c>> {
+        assert!(call.place().cast_const() == self.place && call.function() == self.function, "types of this call");
+        // SAFETY: of that type: a place's calls are of one function, in one expression.
+        self.all.get(n).zip(call.stored(n)).and_then(|(of, value)| unsafe { Entities::of(*of, value) })
     }
 }
 

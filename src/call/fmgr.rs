@@ -4,11 +4,13 @@
 
 #![expect(unsafe_code, reason = "SPI, called directly")]
 
+use crate::call::text::Text;
 use crate::call::work_memory::LARGE;
 use crate::error;
 use crate::error::Fallible;
 use crate::pg::encoding;
 use crate::pg::interrupt::check_interrupts;
+use crate::pg::relation::Desc;
 use cftrag_core::Interruptible;
 use pgrx::callconv::{Arg, ArgAbi};
 use pgrx::pgrx_sql_entity_graph::metadata::{
@@ -38,6 +40,12 @@ pub fn text_of(sentences: &[u8]) -> Fallible<Option<pg_sys::Datum>> {
     if sentences.is_empty() { Ok(None) } else { text_value(sentences).map(Some) }
 }
 
+/// A text of these bytes, in the current memory context. Error: that of [`text_value`].
+pub fn text<'v>(bytes: &[u8]) -> Fallible<Text<'v>> {
+    // SAFETY: palloc'd; nobody frees it before its context.
+    text_value(bytes).map(|value| unsafe { Text::here(value) })
+}
+
 /// A text value, palloc'd. 54000 if it would be longer than a text can be.
 pub fn text_value(bytes: &[u8]) -> Fallible<pg_sys::Datum> {
     if bytes.len() > LONGEST {
@@ -65,13 +73,19 @@ fn large_text(bytes: &[u8]) -> pg_sys::Datum {
 
 /// A function call: what PG_GETARG and its kin give in C.
 #[derive(Clone, Copy)]
-pub struct Call(pub pg_sys::FunctionCallInfo);
+pub struct Call {
+    info: pg_sys::FunctionCallInfo,
+    /// Memory that lives as long as the call.
+    memory: pg_sys::MemoryContext,
+}
 
 // SAFETY: takes no argument of SQL; pgrx passes the function's own fcinfo.
 unsafe impl<'fcx> ArgAbi<'fcx> for Call {
     unsafe fn unbox_arg_unchecked(arg: Arg<'_, 'fcx>) -> Self {
-        // SAFETY: as above.
-        Self(unsafe { pg_sys::FunctionCallInfo::unbox_arg_unchecked(arg) })
+        // SAFETY: as above; the context that is current when the function begins.
+        unsafe {
+            Self { info: pg_sys::FunctionCallInfo::unbox_arg_unchecked(arg), memory: pg_sys::CurrentMemoryContext }
+        }
     }
 
     fn is_virtual_arg() -> bool {
@@ -91,7 +105,13 @@ impl Call {
     /// The OID of the called function.
     pub fn function(&self) -> pg_sys::Oid {
         // SAFETY: the function's own call, while it runs; so in every block here.
-        unsafe { (*(*self.0).flinfo).fn_oid }
+        unsafe { (*(*self.info).flinfo).fn_oid }
+    }
+
+    /// What the place of the call has, which lives longer than the call.
+    pub fn place(&self) -> *mut pg_sys::FmgrInfo {
+        // SAFETY: see function().
+        unsafe { (*self.info).flinfo }
     }
 
     /// The types of the arguments, as the function declares them.
@@ -109,10 +129,10 @@ impl Call {
     pub fn arg(&self, n: usize) -> Option<pg_sys::Datum> {
         // SAFETY: an argument that is there.
         unsafe {
-            if n >= (*self.0).nargs as usize {
+            if n >= (*self.info).nargs as usize {
                 return None;
             }
-            let arg = (*self.0).args.as_ptr().add(n).read();
+            let arg = (*self.info).args.as_ptr().add(n).read();
             (!arg.isnull).then_some(arg.value)
         }
     }
@@ -130,20 +150,27 @@ impl Call {
         self.arg(n).map(|d| pg_sys::Oid::from(d.value() as u32))
     }
 
+    /// An argument of type text, or of another type that is stored as a text is. It lives as long as the call.
+    pub fn stored(&self, n: usize) -> Option<Text<'_>> {
+        // SAFETY: SQL declares the argument so.
+        self.arg(n).map(|value| unsafe { Text::of(value, self.memory) })
+    }
+
     /// A text argument's bytes, which live as long as the call.
     pub fn text(&self, n: usize) -> Option<&[u8]> {
-        // SAFETY: SQL declares the argument text.
-        self.arg(n).map(|d| unsafe { text_bytes(d) })
+        self.stored(n).map(Text::bytes)
+    }
+
+    /// The type of an argument in the call's expression; InvalidOid if it has none.
+    pub fn type_given(&self, n: usize) -> pg_sys::Oid {
+        // SAFETY: reads the call's own expression, if it has one.
+        unsafe { pg_sys::get_fn_expr_argtype(self.place(), n as i32) }
     }
 
     /// Whether an argument is a text that stands in the call: a constant or a parameter, rather than a value of a row.
     pub fn is_given_text(&self, n: usize) -> bool {
-        let n = n as i32;
-        // SAFETY: reads the call's own expression, if it has one.
-        unsafe {
-            let info = (*self.0).flinfo;
-            pg_sys::get_fn_expr_arg_stable(info, n) && pg_sys::get_fn_expr_argtype(info, n) == pg_sys::TEXTOID
-        }
+        // SAFETY: as above.
+        unsafe { pg_sys::get_fn_expr_arg_stable(self.place(), n as i32) && self.type_given(n) == pg_sys::TEXTOID }
     }
 
     /// Prepares a materialised result and returns its tuplestore and row type.
@@ -151,8 +178,8 @@ impl Call {
         // SAFETY: the function is declared to return a set; the executor or this call's error handles every other case.
         unsafe {
             // The executor already knows the row type; without the flag it would be read from pg_proc at each call.
-            pg_sys::InitMaterializedSRF(self.0, pg_sys::MAT_SRF_USE_EXPECTED_DESC);
-            let info = (*self.0).resultinfo.cast::<pg_sys::ReturnSetInfo>();
+            pg_sys::InitMaterializedSRF(self.info, pg_sys::MAT_SRF_USE_EXPECTED_DESC);
+            let info = (*self.info).resultinfo.cast::<pg_sys::ReturnSetInfo>();
             Rows { store: (*info).setResult, desc: (*info).setDesc }
         }
     }
@@ -161,7 +188,7 @@ impl Call {
     pub fn trigger(&self) -> Option<&pg_sys::TriggerData> {
         // SAFETY: a context node begins with its tag.
         unsafe {
-            let context = (*self.0).context;
+            let context = (*self.info).context;
             (!context.is_null() && (*context).type_ == pg_sys::NodeTag::T_TriggerData)
                 .then(|| &*context.cast::<pg_sys::TriggerData>())
         }
@@ -188,8 +215,15 @@ impl Rows {
         self.store
     }
 
-    pub fn desc(&self) -> pg_sys::TupleDesc {
-        self.desc
+    pub fn desc(&self) -> &Desc {
+        // SAFETY: from rows() or of(): it outlives the result.
+        unsafe { Desc::of(self.desc) }
+    }
+
+    /// Reads from the start.
+    pub fn rewind(&self) {
+        // SAFETY: see desc().
+        unsafe { pg_sys::tuplestore_rescan(self.store) };
     }
 
     /// Adds a row. The values have the declared types; the row is copied.
@@ -205,35 +239,6 @@ pub fn free(values: impl IntoIterator<Item = pg_sys::Datum>) {
         // SAFETY: palloc'd by the functions below, and not used again.
         unsafe { pg_sys::pfree(value.cast_mut_ptr()) };
     }
-}
-
-/// # Safety
-/// `datum` is a text (or varchar, bytea) value.
-pub unsafe fn text_bytes<'a>(datum: pg_sys::Datum) -> &'a [u8] {
-    // SAFETY: the caller's promise; a detoasted copy lives in the caller's memory context.
-    unsafe {
-        let text = detoasted(datum.cast_mut_ptr());
-        std::slice::from_raw_parts(pgrx::vardata_any(text).cast::<u8>(), pgrx::varsize_any_exhdr(text))
-    }
-}
-
-/// Detoasts as pg_detoast_datum_packed does: returns the value itself if it is stored plainly, usually without a call,
-/// else a palloc'd copy.
-///
-/// # Safety
-/// A varlena.
-pub unsafe fn detoasted(stored: *mut pg_sys::varlena) -> *mut pg_sys::varlena {
-    // SAFETY: the caller's promise.
-    unsafe { if is_plain(stored) { stored } else { pg_sys::pg_detoast_datum_packed(stored) } }
-}
-
-/// Whether a varlena is stored plainly: neither compressed nor out of line.
-///
-/// # Safety
-/// A varlena.
-pub unsafe fn is_plain(stored: *mut pg_sys::varlena) -> bool {
-    // SAFETY: the caller's promise.
-    unsafe { pgrx::varatt_is_4b_u(stored) || pgrx::varatt_is_1b(stored) && !pgrx::varatt_is_1b_e(stored) }
 }
 
 /// Runs `f`, a call of PostgreSQL's without pgrx's guard (pg/compat.rs `plain`) that may use up all memory. An ERROR's
@@ -257,12 +262,20 @@ pub fn with_room_for_errors<R>(f: impl FnOnce() -> R) -> R {
 }
 
 /// The text of a jsonb value, palloc'd: it lives as long as the call.
-pub fn json_text<'c>(value: pg_sys::Datum) -> &'c [u8] {
-    // SAFETY: a jsonb value; its output function gives a C string.
+pub fn json_text<'c>(value: Text<'c>) -> &'c [u8] {
+    // SAFETY: SQL declares the value jsonb; its output function gives a C string.
     unsafe {
-        let text = pg_sys::OidOutputFunctionCall(pg_sys::Oid::from(pg_sys::F_JSONB_OUT), value);
+        let text = pg_sys::OidOutputFunctionCall(pg_sys::Oid::from(pg_sys::F_JSONB_OUT), value.datum());
         CStr::from_ptr(text).to_bytes()
     }
+}
+
+/// A jsonb object of names and values, in turn.
+pub fn jsonb_object(pairs: &[&[u8]]) -> pg_sys::Datum {
+    assert!(pairs.len().is_multiple_of(2), "a value for each name");
+    let function = pg_sys::Oid::from(pg_sys::F_JSONB_OBJECT__TEXT);
+    // SAFETY: the function takes a text[] of an even number of elements, of which none is NULL.
+    unsafe { pg_sys::OidFunctionCall1Coll(function, pg_sys::InvalidOid, text_array(pairs)) }
 }
 
 /// The first `part` of `whole` equal parts of a text, up to the end of a word if there is one near.

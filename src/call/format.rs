@@ -153,44 +153,25 @@ pub fn define() {
 
 type CheckHook = unsafe extern "C-unwind" fn(*mut *mut c_char, *mut *mut c_void, pg_sys::GucSource::Type) -> bool;
 
-#[pg_guard]
-unsafe extern "C-unwind" fn check_sentence(
-    value: *mut *mut c_char,
-    _extra: *mut *mut c_void,
-    _source: pg_sys::GucSource::Type,
-) -> bool {
-    // SAFETY: the new value of a setting.
-    unsafe { check(value, &SENTENCE) }
+macro_rules! hooks {
+    ($($name:ident: $placeholders:expr;)*) => {$(
+        #[pg_guard]
+        unsafe extern "C-unwind" fn $name(
+            value: *mut *mut c_char,
+            _extra: *mut *mut c_void,
+            _source: pg_sys::GucSource::Type,
+        ) -> bool {
+            // SAFETY: the new value of a setting.
+            unsafe { check(value, &$placeholders) }
+        }
+    )*};
 }
 
-#[pg_guard]
-unsafe extern "C-unwind" fn check_prompt(
-    value: *mut *mut c_char,
-    _extra: *mut *mut c_void,
-    _source: pg_sys::GucSource::Type,
-) -> bool {
-    // SAFETY: the new value of a setting.
-    unsafe { check(value, &PROMPT) }
-}
-
-#[pg_guard]
-unsafe extern "C-unwind" fn check_document(
-    value: *mut *mut c_char,
-    _extra: *mut *mut c_void,
-    _source: pg_sys::GucSource::Type,
-) -> bool {
-    // SAFETY: the new value of a setting.
-    unsafe { check(value, &DOCUMENT) }
-}
-
-#[pg_guard]
-unsafe extern "C-unwind" fn check_left_out(
-    value: *mut *mut c_char,
-    _extra: *mut *mut c_void,
-    _source: pg_sys::GucSource::Type,
-) -> bool {
-    // SAFETY: the new value of a setting.
-    unsafe { check(value, &LEFT_OUT) }
+hooks! {
+    check_sentence: SENTENCE;
+    check_prompt: PROMPT;
+    check_document: DOCUMENT;
+    check_left_out: LEFT_OUT;
 }
 
 /// Rejects a value that is not a format.

@@ -1,6 +1,7 @@
-//! Arguments, results and memory of one function call: fmgr.rs, array.rs, tuple.rs, store.rs, utf8.rs, work_memory.rs;
-//! what a trigger is told: trigger.rs; statements that a call runs: spi.rs; entities as values of their columns' types:
-//! entity_value.rs; users' formats: format.rs; jsonb values: jsonb.rs; what is kept from row to row: site.rs.
+//! Arguments, results and memory of one function call: fmgr.rs, text.rs, array.rs, tuple.rs, store.rs, utf8.rs,
+//! work_memory.rs; what a trigger is told: trigger.rs; statements that a call runs: spi.rs; entities as values of their
+//! columns' types: entity_value.rs; users' formats: format.rs; what is kept from row to row: site.rs; what the planner
+//! asks: planner.rs.
 //!
 //! It is not in pg, because it raises our errors. It knows no table.
 
@@ -8,9 +9,11 @@ pub mod array;
 pub mod entity_value;
 pub mod fmgr;
 pub mod format;
+pub mod planner;
 pub mod site;
 pub mod spi;
 pub mod store;
+pub mod text;
 pub mod trigger;
 pub mod tuple;
 pub mod utf8;

@@ -6,30 +6,35 @@ use crate::call::fmgr::Call;
 use crate::error::Fallible;
 use crate::pg::compat::plain;
 use pgrx::{PgList, pg_sys};
+use std::any::TypeId;
+use std::cell::{RefCell, RefMut};
 
+#[repr(C)]
 struct Kept<T> {
-    value: T,
+    /// What it is: read before anything else.
+    of: TypeId,
     callback: pg_sys::MemoryContextCallback,
+    value: RefCell<T>,
 }
 
 /// What the call's place keeps, made by `make` at its first call. It goes with the expression that the call is in.
-///
-/// # Safety
-/// `fn_extra` of the function's calls is used by this alone, with one type. The result is used during the call.
-pub unsafe fn kept<'c, T>(call: &Call, make: impl FnOnce() -> Fallible<T>) -> Fallible<&'c mut T> {
-    // SAFETY: the caller's promise: fn_extra is null or what is stored here, and lives as long as fn_mcxt.
-    unsafe {
-        let info = (*call.0).flinfo;
-        if (*info).fn_extra.is_null() {
-            let callback = pg_sys::MemoryContextCallback::default();
-            let kept = Box::into_raw(Box::new(Kept { value: make()?, callback }));
+pub fn kept<T: 'static>(call: &Call, make: impl FnOnce() -> Fallible<T>) -> Fallible<RefMut<'_, T>> {
+    let place = call.place();
+    // SAFETY: fn_extra is the called function's own: null, or what is stored here by a function that uses this, which
+    // lives as long as fn_mcxt, and that lives longer than the call.
+    let kept = unsafe {
+        if (*place).fn_extra.is_null() {
+            let (of, callback) = (TypeId::of::<T>(), pg_sys::MemoryContextCallback::default());
+            let kept = Box::into_raw(Box::new(Kept { of, callback, value: RefCell::new(make()?) }));
             (*kept).callback.func = Some(forget::<T>);
             (*kept).callback.arg = kept.cast();
-            plain::MemoryContextRegisterResetCallback((*info).fn_mcxt, &raw mut (*kept).callback);
-            (*info).fn_extra = kept.cast();
+            plain::MemoryContextRegisterResetCallback((*place).fn_mcxt, &raw mut (*kept).callback);
+            (*place).fn_extra = kept.cast();
         }
-        Ok(&mut (*(*info).fn_extra.cast::<Kept<T>>()).value)
-    }
+        assert!(*(*place).fn_extra.cast::<TypeId>() == TypeId::of::<T>(), "a function keeps values of one type");
+        &*(*place).fn_extra.cast::<Kept<T>>()
+    };
+    Ok(kept.value.borrow_mut())
 }
 
 /// # Safety
@@ -41,13 +46,10 @@ unsafe extern "C-unwind" fn forget<T>(kept: *mut std::ffi::c_void) {
 
 /// Whether the call's first argument comes from a row of the plan: from a column, or from the outer row of a subquery.
 /// Then the expression belongs to one query with one snapshot; others, PL/pgSQL's for example, live longer.
-///
-/// # Safety
-/// A call of one of our functions.
-pub unsafe fn is_of_rows(call: &Call) -> bool {
-    // SAFETY: the caller's promise; a call's expression, if there is one, is complete.
+pub fn is_of_rows(call: &Call) -> bool {
+    // SAFETY: a call's expression, if there is one, is complete.
     unsafe {
-        let node = (*(*call.0).flinfo).fn_expr;
+        let node = (*call.place()).fn_expr;
         if node.is_null() || (*node).type_ != pg_sys::NodeTag::T_FuncExpr {
             return false;
         }

@@ -5,19 +5,20 @@
 
 #![expect(unsafe_code, reason = "SPI, called directly")]
 
-use crate::call::array;
+use crate::call::array::Texts;
 use crate::call::fmgr::{Rows, with_room_for_errors};
+use crate::call::text::Text;
 use crate::call::trigger::Trigger;
 use crate::call::tuple::{is_varlena, varlena};
 use crate::error::Fallible;
 use crate::pg::compat;
 use crate::pg::error_context::with_error_context;
 use crate::pg::interrupt::ROWS_BETWEEN_CHECKS;
+use crate::pg::relation::{Desc, Tuple};
 use crate::pg::settings::without_jit;
 use pgrx::pg_sys;
 use pgrx::pg_sys::{Datum, Oid};
 use std::ffi::{CStr, c_char, c_long};
-use std::marker::PhantomData;
 use std::ptr::{from_ref, null, null_mut};
 use std::slice::from_raw_parts;
 
@@ -179,16 +180,13 @@ impl Connection {
 pub struct Table<'s> {
     table: *mut pg_sys::SPITupleTable,
     rows: &'s [pg_sys::HeapTuple],
-    desc: pg_sys::TupleDesc,
+    /// None if the statement returns no rows.
+    desc: Option<&'s Desc>,
 }
 
 /// A row of a result.
 #[derive(Clone, Copy)]
-pub struct Row<'t> {
-    tuple: pg_sys::HeapTuple,
-    desc: pg_sys::TupleDesc,
-    table: PhantomData<&'t [u8]>,
-}
+pub struct Row<'t>(Tuple<'t>);
 
 impl<'s> Table<'s> {
     /// What the last statement of a connection returned.
@@ -197,8 +195,10 @@ impl<'s> Table<'s> {
         unsafe {
             let table = pg_sys::SPI_tuptable;
             let (rows, desc) = match table.as_ref() {
-                Some(of) if of.numvals > 0 => (from_raw_parts(of.vals, of.numvals as usize), of.tupdesc),
-                _ => (&[][..], null_mut()),
+                Some(of) if of.numvals > 0 => {
+                    (from_raw_parts(of.vals, of.numvals as usize), Some(Desc::of(of.tupdesc)))
+                }
+                _ => (&[][..], None),
             };
             Self { table, rows, desc }
         }
@@ -209,7 +209,9 @@ impl<'s> Table<'s> {
     }
 
     pub fn rows(&self) -> impl Iterator<Item = Row<'_>> {
-        self.rows.iter().map(|tuple| Row { tuple: *tuple, desc: self.desc, table: PhantomData })
+        // SAFETY: rows of that descriptor.
+        let row = |tuple: &_| self.desc.map(|desc| Row(unsafe { Tuple::of(*tuple, desc) }));
+        self.rows.iter().filter_map(row)
     }
 }
 
@@ -217,16 +219,13 @@ impl<'t> Row<'t> {
     /// A column, counted from 1; None for NULL and for a column that does not exist. What it points to lives as long as
     /// the row.
     pub fn value(&self, n: i32) -> Option<Datum> {
-        let mut is_null = false;
-        // SAFETY: a row and its descriptor.
-        let value = unsafe { pg_sys::SPI_getbinval(self.tuple, self.desc, n, &mut is_null) };
-        (!is_null).then_some(value)
+        self.0.value(n)
     }
 
     /// A column of type text.
     pub fn text(&self, n: i32) -> Option<&'t [u8]> {
         // SAFETY: a value of this row; its copy, if one is made, lives as long as SPI is connected.
-        self.value(n).map(|value| unsafe { varlena(self.desc, n, value) })
+        self.value(n).map(|value| unsafe { varlena(self.0.desc, n, value) })
     }
 
     /// A column of type bigint.
@@ -236,22 +235,17 @@ impl<'t> Row<'t> {
 
     /// The elements of a column of type text[]. 53200.
     pub fn texts(&self, n: i32) -> Fallible<Option<impl Iterator<Item = Option<&'t [u8]>> + Clone>> {
-        let read = |value| {
-            // SAFETY: a text[] of this row.
-            unsafe {
-                assert_eq!(pg_sys::SPI_gettypeid(self.desc, n), pg_sys::TEXTARRAYOID, "a column of type text[]");
-                array::texts(value)
-            }
-        };
-        self.value(n).map(read).transpose()
+        let is_array = self.0.desc.column(n).is_some_and(|column| column.atttypid == pg_sys::TEXTARRAYOID);
+        assert!(is_array, "a column of type text[]");
+        // SAFETY: a text[] of this row; its copy, if one is made, lives as long as SPI is connected.
+        let array = |value| unsafe { Texts::of(Text::here(value)) };
+        self.value(n).map(|value| array(value).elements()).transpose()
     }
 
     /// A copy of a column of type text or of an array type, for the caller.
     pub fn copy(&self, n: i32) -> Option<Datum> {
+        assert!(is_varlena(self.0.desc, n), "a column of type text or of an array type");
         // SAFETY: a varlena of this row.
-        self.value(n).map(|value| unsafe {
-            assert!(is_varlena(self.desc, n), "a column of type text or of an array type");
-            pg_sys::SPI_datumTransfer(value, false, -1)
-        })
+        self.value(n).map(|value| unsafe { pg_sys::SPI_datumTransfer(value, false, -1) })
     }
 }

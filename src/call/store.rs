@@ -6,6 +6,7 @@ use crate::call::fmgr::Rows;
 use crate::call::tuple::varlena;
 use crate::call::work_memory::{Room, copy};
 use crate::error::Fallible;
+use crate::pg::relation::Desc;
 use pgrx::{check_for_interrupts, pg_sys};
 
 /// A tuplestore of rows of some types.
@@ -15,7 +16,11 @@ pub struct Store {
 }
 
 /// A row, while it is the current one.
-pub struct Row(*mut pg_sys::TupleTableSlot);
+pub struct Row<'s> {
+    values: &'s [pg_sys::Datum],
+    nulls: &'s [bool],
+    desc: &'s Desc,
+}
 
 impl Store {
     /// Without rows yet, of columns of these types.
@@ -73,16 +78,18 @@ impl Store {
 
     /// Does what [`Store::each`] does, and keeps what `take` allocates.
     pub fn each_kept(&self, mut take: impl FnMut(&Row) -> Fallible<()>) -> Fallible<()> {
-        let (store, desc) = (self.rows.store(), self.rows.desc());
+        let (store, count) = (self.rows.store(), self.rows.desc().len() as usize);
+        self.rows.rewind();
         // SAFETY: a tuplestore with its descriptor, and a slot of our own.
         unsafe {
-            pg_sys::tuplestore_rescan(store);
-            let slot = pg_sys::MakeSingleTupleTableSlot(desc, &raw const pg_sys::TTSOpsMinimalTuple);
+            let slot = pg_sys::MakeSingleTupleTableSlot(self.rows.desc().raw(), &raw const pg_sys::TTSOpsMinimalTuple);
             let mut done = Ok(());
             while done.is_ok() && pg_sys::tuplestore_gettupleslot(store, true, false, slot) {
                 check_for_interrupts!();
-                pg_sys::slot_getsomeattrs_int(slot, (*desc).natts);
-                done = take(&Row(slot));
+                pg_sys::slot_getsomeattrs_int(slot, count as i32);
+                let values = std::slice::from_raw_parts((*slot).tts_values, count);
+                let nulls = std::slice::from_raw_parts((*slot).tts_isnull, count);
+                done = take(&Row { values, nulls, desc: self.rows.desc() });
             }
             pg_sys::ExecDropSingleTupleTableSlot(slot);
             done
@@ -100,19 +107,15 @@ impl Drop for Store {
     }
 }
 
-impl Row {
+impl Row<'_> {
     fn get(&self, n: usize) -> Option<pg_sys::Datum> {
-        // SAFETY: a slot that holds so many columns.
-        unsafe {
-            assert!(n < (*self.0).tts_nvalid as usize, "a column of the row");
-            (!*(*self.0).tts_isnull.add(n)).then(|| *(*self.0).tts_values.add(n))
-        }
+        (!self.nulls[n]).then(|| self.values[n])
     }
 
     /// A column of type text.
     pub fn text(&self, n: usize) -> Option<&[u8]> {
-        // SAFETY: a value of the slot's row.
-        self.get(n).map(|value| unsafe { varlena((*self.0).tts_tupleDescriptor, n as i32 + 1, value) })
+        // SAFETY: a value of the row.
+        self.get(n).map(|value| unsafe { varlena(self.desc, n as i32 + 1, value) })
     }
 
     /// A copy of a column of type text. 53400, 53200.

@@ -4,12 +4,12 @@
 
 use crate::call::fmgr::Call;
 use crate::pg::compat::Locator;
-use crate::pg::{compat, error_context, lock_owner};
+use crate::pg::relation::{Definition, Relation, Tuple};
+use crate::pg::{error_context, lock_owner};
 use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
-use std::ffi::{CStr, c_char, c_void};
-use std::marker::PhantomData;
+use std::ffi::{CStr, c_void};
 use std::ptr::{from_ref, null_mut};
 
 /// TRIGGER_EVENT_OPMASK, TRIGGER_EVENT_ROW and TRIGGER_EVENT_TIMINGMASK, under which AFTER is 0 (commands/trigger.h).
@@ -34,14 +34,6 @@ pub struct Trigger<'c> {
     data: &'c pg_sys::TriggerData,
 }
 
-/// A row that a trigger fires for.
-#[derive(Clone, Copy)]
-pub struct Row<'c> {
-    tuple: pg_sys::HeapTuple,
-    desc: pg_sys::TupleDesc,
-    call: PhantomData<&'c Call>,
-}
-
 impl<'c> Trigger<'c> {
     /// The trigger that made the call; None if none did.
     pub fn of(call: &'c Call) -> Option<Self> {
@@ -64,23 +56,19 @@ impl<'c> Trigger<'c> {
         self.data.tg_event & ROW != 0
     }
 
-    /// The table, which is open.
-    pub fn rel(&self) -> pg_sys::Relation {
-        self.data.tg_relation
-    }
-
     pub fn table(&self) -> pg_sys::Oid {
-        self.relation().rd_id
+        self.relation().oid()
     }
 
-    fn relation(&self) -> &'c pg_sys::RelationData {
+    /// The table, which is open.
+    pub fn relation(&self) -> &'c Relation {
         // SAFETY: open while the trigger runs.
-        unsafe { &*self.data.tg_relation }
+        unsafe { Relation::of(self.data.tg_relation) }
     }
 
-    fn definition(&self) -> &'c pg_sys::Trigger {
+    fn definition(&self) -> Definition<'c> {
         // SAFETY: the trigger manager's copy, which lives as long as the call.
-        unsafe { &*self.data.tg_trigger }
+        unsafe { Definition::of(&*self.data.tg_trigger) }
     }
 
     pub fn id(&self) -> pg_sys::Oid {
@@ -94,29 +82,22 @@ impl<'c> Trigger<'c> {
 
     /// An argument; None if it does not have so many.
     pub fn argument(&self, n: i16) -> Option<&'c CStr> {
-        // SAFETY: tgargs has tgnargs C strings.
-        (0..self.arguments()).contains(&n).then(|| unsafe { CStr::from_ptr(*self.definition().tgargs.add(n as usize)) })
+        self.definition().argument(n)
     }
 
     /// The table's file.
     pub fn locator(&self) -> Locator {
-        // SAFETY: open while the trigger runs.
-        unsafe { compat::locator(self.rel()) }
-    }
-
-    fn text(&self, field: impl FnOnce(&pg_sys::Trigger) -> *mut c_char) -> Option<&'c CStr> {
-        let text = field(self.definition());
-        // SAFETY: null, or NUL-terminated, as all texts of a trigger are.
-        (!text.is_null()).then(|| unsafe { CStr::from_ptr(text) })
+        self.relation().locator()
     }
 
     pub fn name(&self) -> &'c CStr {
-        self.text(|trigger| trigger.tgname).unwrap_or_default()
+        self.definition().name()
     }
 
     /// Whether it names transition tables so; with None, whether it has none.
     pub fn names_tables(&self, new: Option<&CStr>, old: Option<&CStr>) -> bool {
-        self.text(|trigger| trigger.tgnewtable) == new && self.text(|trigger| trigger.tgoldtable) == old
+        let definition = self.definition();
+        definition.text(|trigger| trigger.tgnewtable) == new && definition.text(|trigger| trigger.tgoldtable) == old
     }
 
     pub fn has_tables(&self) -> bool {
@@ -133,7 +114,7 @@ impl<'c> Trigger<'c> {
     }
 
     /// The row before and after; neither if it fires for each statement.
-    pub fn rows(&self) -> [Option<Row<'c>>; 2] {
+    pub fn rows(&self) -> [Option<Tuple<'c>>; 2] {
         let (first, second) = (self.data.tg_trigtuple, self.data.tg_newtuple);
         let (old, new) = match self.operation() {
             Operation::Insert => (None, Some(first)),
@@ -141,9 +122,10 @@ impl<'c> Trigger<'c> {
             Operation::Update => (Some(first), Some(second)),
             Operation::Truncate => (None, None),
         };
-        let desc = self.relation().rd_att;
-        [old, new]
-            .map(|tuple| tuple.filter(|tuple| !tuple.is_null()).map(|tuple| Row { tuple, desc, call: PhantomData }))
+        let desc = self.relation().desc();
+        // SAFETY: rows of the table, which live as long as the call.
+        let row = |tuple| unsafe { Tuple::of(tuple, desc) };
+        [old, new].map(|tuple| tuple.filter(|tuple| !tuple.is_null()).map(row))
     }
 
     /// The trigger with transition tables that have its row.
@@ -151,9 +133,9 @@ impl<'c> Trigger<'c> {
         // SAFETY: tuplestores with copies of rows, and a copy of the data, in the current memory context, which is the
         // call's.
         unsafe {
-            let table = |row: Row<'_>| {
+            let table = |row: Tuple<'_>| {
                 let table = pg_sys::tuplestore_begin_heap(false, false, pg_sys::work_mem);
-                pg_sys::tuplestore_puttuple(table, row.tuple);
+                pg_sys::tuplestore_puttuple(table, row.raw());
                 table
             };
             let [tg_oldtable, tg_newtable] = self.rows().map(|row| row.map_or(null_mut(), table));
@@ -196,19 +178,5 @@ impl<'c> Trigger<'c> {
         }
         error.report(PgLogLevel::ERROR);
         unreachable!("an error is raised");
-    }
-}
-
-impl Row<'_> {
-    /// An attribute and its type, by its number; None for NULL.
-    pub fn value(&self, number: i32) -> Option<(pg_sys::Oid, pg_sys::Datum)> {
-        let mut is_null = false;
-        // SAFETY: a row and its table's descriptor, which has that attribute.
-        unsafe {
-            assert!((1..=(*self.desc).natts).contains(&number), "an attribute of the row");
-            let value = pg_sys::htup::heap_getattr(self.tuple, number, self.desc, &mut is_null);
-            let of = (*compat::attribute(self.desc, number - 1)).atttypid;
-            (!is_null).then_some((of, value))
-        }
     }
 }

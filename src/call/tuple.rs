@@ -2,8 +2,9 @@
 
 #![expect(unsafe_code, reason = "memory contexts")]
 
-use crate::call::fmgr::{Rows, text_bytes, text_datum};
-use crate::pg::compat;
+use crate::call::fmgr::{Rows, text_datum};
+use crate::call::text::text_bytes;
+use crate::pg::relation::Desc;
 use cftrag_core::Prefix;
 use pgrx::pg_sys;
 
@@ -84,21 +85,15 @@ impl<const N: usize> Row<N> {
 /// # Safety
 /// A value of a row with that descriptor, which outlives the bytes. A copy, if one is made, is in the current memory
 /// context.
-pub unsafe fn varlena<'r>(desc: pg_sys::TupleDesc, n: i32, value: pg_sys::Datum) -> &'r [u8] {
+pub unsafe fn varlena<'r>(desc: &Desc, n: i32, value: pg_sys::Datum) -> &'r [u8] {
+    assert!(is_varlena(desc, n), "a column of type text");
     // SAFETY: the caller's promise.
-    unsafe {
-        assert!(is_varlena(desc, n), "a column of type text");
-        text_bytes(value)
-    }
+    unsafe { text_bytes(value) }
 }
 
 /// Whether there is a column of that number, which has values of any length.
-///
-/// # Safety
-/// A descriptor.
-pub unsafe fn is_varlena(desc: pg_sys::TupleDesc, n: i32) -> bool {
-    // SAFETY: the caller's promise.
-    unsafe { (1..=(*desc).natts).contains(&n) && (*compat::attribute(desc, n - 1)).attlen == -1 }
+pub fn is_varlena(desc: &Desc, n: i32) -> bool {
+    desc.column(n).is_some_and(|column| column.attlen == -1)
 }
 
 /// A value of type real.

@@ -2,15 +2,12 @@
 //!
 //! Errors: 22021 (a text that is not valid), 53200 (no memory for a large copy).
 
-#![expect(unsafe_code, reason = "PostgreSQL's function call interface")]
-
 use crate::error;
 use crate::error::Fallible;
-use crate::pg::backend::is_utf8;
+use crate::pg::encoding;
 use crate::pg::interrupt::check_interrupts;
 use cftrag_core::Interruptible;
 use pgrx::check_for_interrupts;
-use pgrx::prelude::*;
 
 /// Bytes copied at once; from this size on we also check that the allocation leaves memory for others.
 const LARGE: usize = 1 << 20;
@@ -18,17 +15,8 @@ const LARGE: usize = 1 << 20;
 /// Converts from the server's encoding: returns the bytes themselves, or PostgreSQL's copy. 22021 if SQL_ASCII holds
 /// bytes that are not UTF-8.
 pub fn as_utf8(bytes: &[u8]) -> Fallible<&str> {
-    // SAFETY: converts `len` bytes; the result is NUL-terminated unless it is the argument itself.
-    let converted = unsafe {
-        if is_utf8() {
-            bytes
-        } else {
-            let text =
-                pg_sys::pg_server_to_any(bytes.as_ptr().cast(), bytes.len() as i32, pg_sys::pg_enc::PG_UTF8 as i32);
-            if text.cast_const() == bytes.as_ptr().cast() { bytes } else { std::ffi::CStr::from_ptr(text).to_bytes() }
-        }
-    };
-    cftrag_core::as_utf8(converted, &mut Interruptible::new(&mut { check_interrupts })).ok_or_else(error::not_utf8)
+    cftrag_core::as_utf8(encoding::to_utf8(bytes), &mut Interruptible::new(&mut { check_interrupts }))
+        .ok_or_else(error::not_utf8)
 }
 
 /// Copies what may be a user's whole text. 53200.
@@ -50,14 +38,5 @@ pub fn from_utf8(text: &str) -> Fallible<Vec<u8>> {
     if text.contains('\0') {
         return Err(error::not_utf8());
     }
-    // SAFETY: as in as_utf8.
-    unsafe {
-        if is_utf8() {
-            return copy(text.as_bytes());
-        }
-        let converted =
-            pg_sys::pg_any_to_server(text.as_ptr().cast(), text.len() as i32, pg_sys::pg_enc::PG_UTF8 as i32);
-        let same = converted.cast_const() == text.as_ptr().cast();
-        copy(if same { text.as_bytes() } else { std::ffi::CStr::from_ptr(converted).to_bytes() })
-    }
+    copy(encoding::of_utf8(text))
 }

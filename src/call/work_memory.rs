@@ -3,12 +3,11 @@
 //!
 //! Work that is counted can also be cancelled: reserving memory checks for interrupts now and then.
 
-#![expect(unsafe_code, reason = "reads a setting of the server")]
-
 use crate::error::Fallible;
+use crate::pg::backend;
 use crate::{error, guc};
 use cftrag_core::NoRoom;
-use pgrx::{check_for_interrupts, pg_sys};
+use pgrx::check_for_interrupts;
 
 /// What a new workspace and a few hundred rows take.
 const LEAST_WORK: usize = 256 << 10;
@@ -22,8 +21,7 @@ pub const FEW: usize = 64 << 10;
 
 /// `work_mem` in bytes: an answer's rows beyond it are on disk.
 pub fn work_mem() -> usize {
-    // SAFETY: a setting, at least 64.
-    unsafe { pg_sys::work_mem as usize * 1024 }
+    backend::work_mem() * 1024
 }
 
 /// The session memory that a call's answer may take: at least what a new workspace takes, whatever `cftrag.work_memory`

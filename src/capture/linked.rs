@@ -8,7 +8,7 @@
 #![expect(unsafe_code, reason = "backend state")]
 
 use crate::catalog::registration::Functions;
-use crate::catalog::{name, registered, registration, roles};
+use crate::catalog::{name, registered, registration, trust};
 use crate::error;
 use crate::image::{control, gone};
 use crate::pg::backend;
@@ -76,8 +76,7 @@ pub fn before_commit() {
 fn start_all() {
     let (tables, mut documents) = (CHANGED.take(), WANTED.take());
     // What comes from another server brings its links.
-    // SAFETY: reads a setting.
-    if unsafe { pg_sys::SessionReplicationRole } as u32 == pg_sys::SESSION_REPLICATION_ROLE_REPLICA {
+    if backend::replication_role() == pg_sys::SESSION_REPLICATION_ROLE_REPLICA {
         return;
     }
     if !tables.is_empty() {
@@ -122,7 +121,7 @@ fn of_names(table: pg_sys::Oid, functions: Functions) -> Rc<[pg_sys::Oid]> {
 /// Has a worker look at the documents: at most one runs for a role in a database. Returns whether one does; else the
 /// next one will.
 fn start(documents: pg_sys::Oid) -> bool {
-    let Some(owner) = roles::owner(documents) else { return true };
+    let Some(owner) = trust::owner(documents) else { return true };
     if !leave(documents) {
         return false;
     }
@@ -182,7 +181,7 @@ fn left(owner: pg_sys::Oid) -> impl Iterator<Item = (&'static AtomicU64, pg_sys:
     places
         .iter()
         .filter_map(documents)
-        .filter(move |(_, documents)| roles::owner(*documents).is_none_or(|of| of == owner))
+        .filter(move |(_, documents)| trust::owner(*documents).is_none_or(|of| of == owner))
 }
 
 fn key(documents: pg_sys::Oid) -> u64 {

@@ -56,7 +56,7 @@ fn cft_capture(call: Call) -> Fallible<()> {
     // SAFETY: the trigger manager's data; tuples of tg_relation with their headers as they are on the page.
     unsafe {
         let mut fallback = None;
-        let Some(source) = source(call.0, &trigger, &mut fallback) else {
+        let Some(source) = source(&call, &trigger, &mut fallback) else {
             transaction::note_lost(trigger.table(), trigger.id(), trigger.locator());
             return Ok(());
         };
@@ -88,16 +88,16 @@ fn cft_capture_truncate(call: Call) -> Fallible<()> {
 /// there is no memory to keep it.
 ///
 /// # Safety
-/// `fcinfo` is the trigger's call; the result is used during the call.
+/// The trigger's call; the result is used during it.
 unsafe fn source<'c>(
-    fcinfo: pg_sys::FunctionCallInfo,
+    call: &Call,
     trigger: &Trigger<'_>,
     fallback: &'c mut Option<CapturedAs>,
 ) -> Option<&'c CapturedAs> {
     // SAFETY: the caller's promise; fn_extra is this function's own, null or what is stored here.
     unsafe {
-        let flinfo = &mut *(*fcinfo).flinfo;
-        let (desc, locator) = ((*trigger.rel()).rd_att, trigger.locator());
+        let flinfo = &mut *call.place();
+        let (desc, locator) = (trigger.relation().desc().raw(), trigger.locator());
         let mut kept = flinfo.fn_extra.cast::<Resolved>();
         if !kept.is_null() && (*kept).desc == desc && (*kept).source.locator == locator {
             return Some(&(*kept).source);

@@ -1,17 +1,14 @@
 //! Hints with the statement that attaches a table: it works when pasted, with the table's own columns.
 
-#![expect(unsafe_code, reason = "reads the relation cache")]
-
 use crate::catalog::column_rules::check_columns;
 use crate::catalog::columns::ColumnNames;
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::name::display_name;
 use crate::catalog::registration;
 use crate::catalog::registration::Functions;
-use crate::pg::{compat, encoding};
+use crate::pg::lookup;
 use cftrag_core::Language;
-use pgrx::{PgList, pg_sys};
-use std::ffi::CStr;
+use pgrx::pg_sys;
 
 /// The hint "Attach it with: SELECT cft_attach('tags', parent => 'up', child => 'id');" if the columns can be told:
 /// from the table's only foreign key to itself, else from the names `parent` and `child`, or `parent_id` and `id`.
@@ -111,15 +108,7 @@ fn language_argument(language: Language, default: Language) -> String {
 
 /// The columns of the table's single-column foreign keys to itself.
 fn own_keys(table: &EdgesTable) -> Vec<ColumnNames> {
-    // SAFETY: the table is open; the list holds nodes of that type, in this call's memory.
-    unsafe {
-        let desc = (*table.rel()).rd_att;
-        let name = |number: i16| {
-            let column = &*compat::attribute(desc, i32::from(number) - 1);
-            encoding::decode(CStr::from_ptr(column.attname.data.as_ptr()).to_bytes())
-        };
-        let keys = PgList::<pg_sys::ForeignKeyCacheInfo>::from_pg(pg_sys::RelationGetFKeyList(table.rel()));
-        let own = keys.iter_ptr().filter(|&key| (*key).confrelid == table.oid() && (*key).nkeys == 1);
-        own.map(|key| ColumnNames::pair(name((*key).conkey[0]), name((*key).confkey[0]))).collect()
-    }
+    let name = |number| table.desc().column(i32::from(number)).map(|column| lookup::name_of(&column.attname));
+    let pair = |(from, to)| Some(ColumnNames::pair(name(from)?, name(to)?));
+    table.keys_to_itself().into_iter().filter_map(pair).collect() // bounded: constraints
 }

@@ -5,16 +5,13 @@
 //! values are names; and perhaps one of type boolean. Errors: 42703 (no such column), 42701 (named twice), 42804 (a
 //! type that holds no names, or is not boolean), 0A000 (a nondeterministic collation, a virtual generated column).
 
-#![expect(unsafe_code, reason = "SPI, called directly")]
-
 use crate::catalog::columns::{Column, ColumnNames};
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::{column_value, columns};
 use crate::error;
 use crate::error::Fallible;
-use crate::pg::encoding;
+use crate::pg::{encoding, lookup};
 use pgrx::prelude::*;
-use std::ffi::CStr;
 
 /// Checks all rules. Errors: 42703, 42701, 42804, 0A000.
 pub fn check_columns(table: &EdgesTable, names: &ColumnNames) -> Fallible<()> {
@@ -26,12 +23,9 @@ pub fn check_columns(table: &EdgesTable, names: &ColumnNames) -> Fallible<()> {
     }
     let of = |name: &str, column: &Column| -> Fallible<()> {
         check_names(table, name, column)?;
-        // SAFETY: looks up a collation that the column depends on.
-        unsafe {
-            let collation = pg_sys::Oid::from(column.collation);
-            if collation != pg_sys::InvalidOid && !pg_sys::get_collation_isdeterministic(collation) {
-                return Err(error::nondeterministic_collation(name));
-            }
+        let collation = pg_sys::Oid::from(column.collation);
+        if collation != pg_sys::InvalidOid && !lookup::get_collation_isdeterministic(collation) {
+            return Err(error::nondeterministic_collation(name));
         }
         if column.generated == u32::from(b'v') {
             return Err(error::virtual_column(name));
@@ -76,12 +70,7 @@ pub fn check_position(table: &EdgesTable, position: &str) -> Fallible<()> {
     let missing = || error::no_such_column(&table.name(), position, "sort", &table.listed());
     let column = table.column(position).ok_or_else(missing)?;
     let type_oid = pg_sys::Oid::from(column.type_oid);
-    // SAFETY: the type cache, by the OID of a column's type.
-    let is_ordered = unsafe {
-        let entry = pg_sys::lookup_type_cache(type_oid, pg_sys::TYPECACHE_LT_OPR as i32);
-        (*entry).lt_opr != pg_sys::InvalidOid
-    };
-    if !is_ordered || !crate::catalog::trust::is_builtin(type_oid) {
+    if !lookup::orders(type_oid).1 || !crate::catalog::trust::is_builtin(type_oid) {
         return Err(error::no_order(position, &type_name(type_oid)));
     }
     Ok(())
@@ -109,9 +98,7 @@ pub fn check_types(names: &ColumnNames, columns: &columns::Columns) -> Fallible<
 
 /// A type's name, for messages.
 pub fn type_name(type_oid: pg_sys::Oid) -> String {
-    // SAFETY: formats a type's name, whatever the OID, as a palloc'd C string.
-    let name = unsafe { CStr::from_ptr(pg_sys::format_type_be(type_oid)) };
-    encoding::shown(&encoding::decode(name.to_bytes()))
+    encoding::shown(&lookup::type_name(type_oid).unwrap_or_default())
 }
 
 /// The name that is given for two columns.

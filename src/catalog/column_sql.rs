@@ -6,7 +6,7 @@
 
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::{name, trust};
-use crate::pg::compat;
+use crate::pg::lookup;
 use pgrx::pg_sys;
 
 /// A column of the table, called r in the statement, as text.
@@ -33,7 +33,7 @@ pub fn as_text(value: &str, type_oid: u32) -> String {
         pg_sys::UUIDOID => "uuid_out",
         _ => return format!("{value}::pg_catalog.text"),
     };
-    match compat::has_cast_to_text(u32::from(type_oid)) {
+    match lookup::has_cast_to_text(type_oid) {
         true => format!("pg_catalog.textin(pg_catalog.{output}({value}))"),
         false => format!("{value}::pg_catalog.text"),
     }

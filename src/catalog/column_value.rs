@@ -2,9 +2,10 @@
 
 #![expect(unsafe_code, reason = "reads datums")]
 
-use crate::call::fmgr::{detoasted, is_plain};
-use crate::call::trigger::Row;
-use crate::pg::contain;
+use crate::call::text::{detoasted, is_plain};
+use crate::pg::backend::Meanwhile;
+use crate::pg::relation::Tuple;
+use crate::pg::{contain, lookup};
 use pgrx::pg_sys;
 use std::ffi::CStr;
 use std::io::Write;
@@ -70,14 +71,12 @@ pub unsafe fn write(type_oid: pg_sys::Oid, datum: pg_sys::Datum, out: &mut Vec<u
 }
 
 /// The text of an attribute of a row that a trigger fires for; None for NULL, and if memory runs out.
-pub fn of_fired(row: &Row<'_>, number: i32) -> Option<Vec<u8>> {
-    let ((of, value), mut name) = (row.value(number)?, Vec::new());
+pub fn of_fired(row: &Tuple<'_>, number: i32) -> Option<Vec<u8>> {
+    let (of, value, mut name) = (row.desc.column(number)?.atttypid, row.value(number)?, Vec::new());
+    let of = lookup::getBaseType(of);
+    assert!(holds_names(of), "a column of names");
     // SAFETY: a value of that type, or of a domain over it.
-    unsafe {
-        let of = pg_sys::getBaseType(of);
-        assert!(holds_names(of), "a column of names");
-        write(of, value, &mut name).then_some(name)
-    }
+    unsafe { write(of, value, &mut name) }.then_some(name)
 }
 
 /// Length of a text that is compressed or stored out of line, without reading it; 0 for any other value.
@@ -109,11 +108,8 @@ pub unsafe fn try_write(type_oid: pg_sys::Oid, datum: pg_sys::Datum, out: &mut V
         if is_safe {
             return write(type_oid, datum, out);
         }
-        let held = pg_sys::QueryCancelHoldoffCount;
-        pg_sys::QueryCancelHoldoffCount = held + 1;
-        let written = contain::attempt(|| write(type_oid, datum, out));
-        pg_sys::QueryCancelHoldoffCount = held;
-        written == Some(true)
+        let _held = Meanwhile::new(&raw mut pg_sys::QueryCancelHoldoffCount, |count| count + 1);
+        contain::attempt(|| write(type_oid, datum, out)) == Some(true)
     }
 }
 

@@ -2,14 +2,13 @@
 //!
 //! The numbers are looked up again at each opening, since a name may come to mean another column.
 
-#![expect(unsafe_code, reason = "reads the relation cache")]
-
 use crate::call::trigger::Trigger;
 use crate::catalog::name::qualified_name;
-use crate::pg::{compat, encoding};
+use crate::pg::lookup;
+use crate::pg::lookup::Row;
+use crate::pg::relation::Desc;
 use cftrag_core::Language;
 use pgrx::pg_sys;
-use std::ffi::CStr;
 use std::ops::RangeInclusive;
 
 /// A column that holds names, as of its lookup. If any of this changes, the column's values may no longer be those that
@@ -164,28 +163,18 @@ pub const IDS: &str = "ids";
 pub const ARGUMENTS: RangeInclusive<i16> = 2..=8 + MOST_NAMES as i16;
 
 /// The column of that name; None if there is none.
-///
-/// # Safety
-/// A relation's descriptor.
-pub unsafe fn find_column(desc: pg_sys::TupleDesc, name: &[u8]) -> Option<Column> {
-    // SAFETY: the caller's promise; attributes are numbered from 1, their names NUL-terminated.
-    unsafe {
-        let named = |a: &&pg_sys::FormData_pg_attribute| {
-            !a.attisdropped && CStr::from_ptr(a.attname.data.as_ptr()).to_bytes() == name
-        };
-        (0..(*desc).natts).map(|i| &*compat::attribute(desc, i)).find(named).map(|a| Column {
-            number: i32::from(a.attnum),
-            type_oid: u32::from(pg_sys::getBaseType(a.atttypid)),
-            collation: u32::from(a.attcollation),
-            generated: a.attgenerated as u8 as u32,
-        })
-    }
+pub fn find_column(desc: &Desc, name: &[u8]) -> Option<Column> {
+    desc.columns().find(|a| !a.attisdropped && lookup::bytes_of(&a.attname) == name).map(|a| Column {
+        number: i32::from(a.attnum),
+        type_oid: u32::from(lookup::getBaseType(a.atttypid)),
+        collation: u32::from(a.attcollation),
+        generated: a.attgenerated as u8 as u32,
+    })
 }
 
 /// The column of that name of a trigger's table; None if there is none.
 pub fn of_fired(trigger: &Trigger<'_>, name: &[u8]) -> Option<Column> {
-    // SAFETY: a relation that is open while the trigger runs.
-    unsafe { find_column((*trigger.rel()).rd_att, name) }
+    find_column(trigger.relation().desc(), name)
 }
 
 /// A column's collation as SQL: its own if that is deterministic, else "C".
@@ -193,27 +182,14 @@ pub fn collation_sql(column: &Column) -> String {
     let c = || "pg_catalog.\"C\"".to_string();
     let oid = pg_sys::Oid::from(column.collation);
     let textual = [pg_sys::TEXTOID, pg_sys::VARCHAROID].contains(&pg_sys::Oid::from(column.type_oid));
-    // SAFETY: system cache lookups of a collation that a column depends on.
-    unsafe {
-        if oid == pg_sys::InvalidOid || !textual || !pg_sys::get_collation_isdeterministic(oid) {
-            return c();
-        }
-        collation_name(oid).unwrap_or_else(c)
+    if oid == pg_sys::InvalidOid || !textual || !lookup::get_collation_isdeterministic(oid) {
+        return c();
     }
+    collation_name(oid).unwrap_or_else(c)
 }
 
 /// A collation as SQL, if there is one.
 pub fn collation_name(oid: pg_sys::Oid) -> Option<String> {
-    // SAFETY: a system cache lookup; the tuple is released.
-    unsafe {
-        let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::COLLOID as i32, pg_sys::Datum::from(oid));
-        if tuple.is_null() {
-            return None;
-        }
-        let form = pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_collation>();
-        let name = encoding::decode(CStr::from_ptr((*form).collname.data.as_ptr()).to_bytes());
-        let sql = qualified_name((*form).collnamespace, &name);
-        pg_sys::ReleaseSysCache(tuple);
-        Some(sql)
-    }
+    let row = Row::<pg_sys::FormData_pg_collation>::of(oid)?;
+    Some(qualified_name(row.collnamespace, &lookup::name_of(&row.collname)))
 }

@@ -4,23 +4,20 @@
 //! Read from the relation cache and the system caches, and kept in the session until something in the catalogs changes.
 //! Who may not read a table is told what PostgreSQL would say.
 
-#![expect(unsafe_code, reason = "reads the relation cache and system catalogs")]
-
 use crate::catalog::columns::collation_name;
 use crate::catalog::edges_table::EdgesTable;
-use crate::catalog::name::{display_identifier, display_name, full_name, literal, quote};
+use crate::catalog::name::{display_name, full_name, literal, quote};
 use crate::catalog::privileges::{is_readable, require_readable};
 use crate::catalog::registered::{Kind, Registered};
 use crate::catalog::registration::Functions;
-use crate::catalog::{column_sql, registered, registration, registration_cache, roles, trust};
+use crate::catalog::{column_sql, registered, registration, registration_cache, trust};
 use crate::error;
 use crate::error::Fallible;
 use crate::guc::Match;
-use crate::pg::compat::plain;
 use crate::pg::invalidation::Cached;
-use crate::pg::{compat, encoding, invalidation};
+use crate::pg::lookup::Row;
+use crate::pg::{backend, invalidation, lookup};
 use pgrx::{check_for_interrupts, pg_sys};
-use std::ffi::CStr;
 use std::rc::Rc;
 
 /// A column, as of now.
@@ -42,37 +39,25 @@ impl DocumentColumn {
     /// The column of that name.
     pub fn of(table: &EdgesTable, name: &str) -> Option<Self> {
         let found = table.column(name)?;
-        // SAFETY: an open table's column of that number.
-        let attribute = unsafe { &*compat::attribute((*table.rel()).rd_att, found.number - 1) };
-        let (mut category, mut preferred) = (0, false);
-        // SAFETY: system cache lookups, by a column's type and collation.
-        let is_text = unsafe {
-            pg_sys::get_type_category_preferred(attribute.atttypid, &mut category, &mut preferred);
-            category as u8 == pg_sys::TYPCATEGORY_STRING
-                && trust::is_builtin(attribute.atttypid)
-                && attribute.attcollation != pg_sys::InvalidOid
-                && pg_sys::get_collation_isdeterministic(attribute.attcollation)
-        };
+        let attribute = table.desc().column(found.number)?;
+        let is_text = lookup::category(attribute.atttypid) == pg_sys::TYPCATEGORY_STRING
+            && trust::is_builtin(attribute.atttypid)
+            && attribute.attcollation != pg_sys::InvalidOid
+            && lookup::get_collation_isdeterministic(attribute.attcollation);
         Some(Self {
             number: attribute.attnum,
             name: name.into(),
             type_oid: attribute.atttypid,
             base: pg_sys::Oid::from(found.type_oid),
             modifier: attribute.atttypmod,
-            type_name: type_name(pg_sys::Oid::from(found.type_oid)),
+            type_name: lookup::full_type_name(pg_sys::Oid::from(found.type_oid)).unwrap_or_default(),
             text_collation: if is_text { collation_name(attribute.attcollation) } else { None },
         })
     }
 
     /// Whether its type is one of the server's own that has an order: its operators are in pg_catalog.
     pub fn has_order(&self) -> bool {
-        let (mut category, mut preferred) = (0, false);
-        // SAFETY: a system cache lookup, and the type cache, by a column's type.
-        let is_ordered = unsafe {
-            pg_sys::get_type_category_preferred(self.type_oid, &mut category, &mut preferred);
-            let entry = pg_sys::lookup_type_cache(self.base, pg_sys::TYPECACHE_BTREE_OPFAMILY as i32);
-            category as u8 == pg_sys::TYPCATEGORY_STRING || (*entry).btree_opintype == self.base
-        };
+        let is_ordered = lookup::category(self.type_oid) == pg_sys::TYPCATEGORY_STRING || lookup::orders(self.base).0;
         is_ordered && trust::is_builtin(self.type_oid)
     }
 
@@ -185,11 +170,8 @@ fn locked<T>(ask: impl Fn() -> Fallible<T>, tables: impl Fn(&T) -> Vec<pg_sys::O
 }
 
 fn key(table: pg_sys::Oid, functions: Functions) -> Key {
-    // SAFETY: reads backend variables; processes invalidations.
-    unsafe {
-        pg_sys::AcceptInvalidationMessages();
-        (table, plain::GetUserId(), pg_sys::row_security, functions.capture)
-    }
+    invalidation::process();
+    (table, backend::user(), backend::row_security(), functions.capture)
 }
 
 /// The table of documents that a call names; if it names none, the only one that the caller may read and search_path
@@ -220,7 +202,7 @@ impl Documents {
             .map(Some)
             // The table that was found was dropped while we waited for its lock.
             .map_err(|error| match named {
-                None if !exists(table) => error::documents_left_out(&[]),
+                None if lookup::relation_name(table).is_none() => error::documents_left_out(&[]),
                 _ => error,
             })
     }
@@ -279,11 +261,6 @@ impl Embeddings {
     }
 }
 
-fn exists(table: pg_sys::Oid) -> bool {
-    // SAFETY: a system cache lookup; null where there is none.
-    unsafe { !pg_sys::get_rel_name(table).is_null() }
-}
-
 /// The error of a call that names none of several tables of documents, or where there is none.
 fn left_out(tables: Vec<pg_sys::Oid>) -> error::Report {
     let mut names: Vec<_> = tables.into_iter().map(full_name).collect(); // bounded: attached tables
@@ -314,7 +291,7 @@ fn read(oid: pg_sys::Oid, functions: Functions) -> Fallible<Documents> {
         return Err(not_attached(oid, functions));
     }
     let Ok(table) = EdgesTable::open(oid) else { return Err(not_attached(oid, functions)) };
-    let all = registered::of_open(&table, functions.documents());
+    let all = registered::of_relation(&table, functions.documents());
     let Some(first) = all.first() else { return Err(not_attached(oid, functions)) };
     let column = |role: &str| first.column(role).and_then(|name| DocumentColumn::of(&table, name));
     let (Some(id), Some(body), Some(embedding)) = (column("id"), column("body"), column("embedding")) else {
@@ -326,7 +303,7 @@ fn read(oid: pg_sys::Oid, functions: Functions) -> Fallible<Documents> {
     let sort = column("sort");
     let numbered = |role| (1..).map_while(|n| column(&format!("{role}{n}"))).collect(); // bounded: a trigger's arguments
     let (columns, show) = (numbered("column"), numbered("show"));
-    let linked = registered::of_open(&table, functions.links());
+    let linked = registered::of_relation(&table, functions.links());
     // What is written by way of a parent fires no trigger that keeps links.
     let is_followed = linked.is_empty() || table.unsuitable().or_else(|| table.inherits()).is_none();
     let mapping = belonging(oid, functions, Kind::Mapping, |table, said| {
@@ -398,11 +375,11 @@ fn belonging<T>(
 ) -> Option<T> {
     let function = kind.function(functions);
     let mut tables = registered::tables_beside(other, &[function]);
-    tables.sort_by_key(|table| roles::owner(*table) != roles::owner(other));
+    tables.sort_by_key(|table| trust::owner(*table) != trust::owner(other));
     let counts = |table: &pg_sys::Oid| trust::counts_beside(*table, other) && is_readable(*table);
     tables.into_iter().filter(counts).find_map(|table| {
         let table = EdgesTable::open(table).ok()?;
-        let all = registered::of_open(&table, function);
+        let all = registered::of_relation(&table, function);
         let said = all.iter().find(|said| said.other == other)?;
         read(&table, said)
     })
@@ -415,37 +392,24 @@ fn distance(table: &EdgesTable, embedding: &DocumentColumn) -> Fallible<Distance
     if !is_vector(embedding.type_oid) {
         return Err(not_embedding());
     }
-    // SAFETY: an open relation; system cache lookups.
-    unsafe {
-        let indexes = pgrx::PgList::<pg_sys::Oid>::from_pg(pg_sys::RelationGetIndexList(table.rel()));
-        let ordered: Vec<_> = indexes.iter_oid().filter_map(|index| ordered_by(index, embedding)).collect(); // bounded: indexes
-        // An index on the column itself comes first.
-        let by_index = ordered.iter().find(|index| index.cast.is_none()).or(ordered.first());
-        let of = by_index.map_or(embedding.type_oid, |index| index.of);
-        let schema = type_schema(of);
-        let operator = by_index.map(|index| index.operator).unwrap_or_else(|| {
-            let [name, of] = [pg_sys::Datum::from(c"<=>".as_ptr()), pg_sys::Datum::from(of)];
-            let cache = pg_sys::SysCacheIdentifier::OPERNAMENSP as i32;
-            let number = pg_sys::Anum_pg_operator_oid as pg_sys::AttrNumber;
-            pg_sys::GetSysCacheOid(cache, number, name, of, of, pg_sys::Datum::from(schema))
-        });
-        let name = pg_sys::get_opname(operator);
-        if name.is_null() {
-            return Err(not_embedding());
-        }
-        let name = encoding::decode(CStr::from_ptr(name).to_bytes());
-        let schema = quote(&encoding::decode(CStr::from_ptr(pg_sys::get_namespace_name(schema)).to_bytes()));
-        let type_name = type_name(of);
-        let dimensions = by_index.and_then(|index| index.cast.as_deref());
-        Ok(Distance {
-            operator: format!("OPERATOR({schema}.{name})"),
-            cast: dimensions.map(|dimensions| format!("::{type_name}({dimensions})")).unwrap_or_default(),
-            has_index: by_index.is_some(),
-            type_name,
-            is_cosine: name == "<=>",
-            schema,
-        })
-    }
+    let ordered: Vec<_> = table.indexes().into_iter().filter_map(|index| ordered_by(index, embedding)).collect(); // bounded: indexes
+    // An index on the column itself comes first.
+    let by_index = ordered.iter().find(|index| index.cast.is_none()).or(ordered.first());
+    let of = by_index.map_or(embedding.type_oid, |index| index.of);
+    let schema = Row::<pg_sys::FormData_pg_type>::of(of).map_or(pg_sys::InvalidOid, |row| row.typnamespace);
+    let operator = by_index.map_or_else(|| lookup::operator(c"<=>", of, schema), |index| index.operator);
+    let name = lookup::operator_name(operator).ok_or_else(not_embedding)?;
+    let schema = quote(&lookup::schema_name(schema).unwrap_or_default());
+    let type_name = lookup::full_type_name(of).unwrap_or_default();
+    let dimensions = by_index.and_then(|index| index.cast.as_deref());
+    Ok(Distance {
+        operator: format!("OPERATOR({schema}.{name})"),
+        cast: dimensions.map(|dimensions| format!("::{type_name}({dimensions})")).unwrap_or_default(),
+        has_index: by_index.is_some(),
+        type_name,
+        is_cosine: name == "<=>",
+        schema,
+    })
 }
 
 /// How embeddings of that column of a table are compared. 42804 unless it is of a type of pgvector's.
@@ -462,37 +426,9 @@ pub fn require_embedding(table: pg_sys::Oid, column: &str) -> Fallible<()> {
 
 /// Whether it is a type of pgvector's: not another role's with the same name.
 fn is_vector(of: pg_sys::Oid) -> bool {
-    // SAFETY: catalog lookups.
-    unsafe {
-        let vector = pg_sys::get_extension_oid(c"vector".as_ptr(), true);
-        let is_base = pg_sys::get_typtype(of) as u8 == pg_sys::TYPTYPE_BASE;
-        vector != pg_sys::InvalidOid && is_base && pg_sys::getExtensionOfObject(pg_sys::TypeRelationId, of) == vector
-    }
-}
-
-/// A type as SQL, with its schema.
-fn type_name(of: pg_sys::Oid) -> String {
-    // SAFETY: formats a type's name, a palloc'd C string.
-    unsafe {
-        // Without a modifier: character is not character(1).
-        let flags = pg_sys::FORMAT_TYPE_TYPEMOD_GIVEN | pg_sys::FORMAT_TYPE_FORCE_QUALIFY;
-        encoding::decode(CStr::from_ptr(pg_sys::format_type_extended(of, -1, flags as u16)).to_bytes())
-    }
-}
-
-/// # Safety
-/// A type's OID.
-unsafe fn type_schema(of: pg_sys::Oid) -> pg_sys::Oid {
-    // SAFETY: a system cache lookup; the tuple is released.
-    unsafe {
-        let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::TYPEOID as i32, pg_sys::Datum::from(of));
-        if tuple.is_null() {
-            return pg_sys::InvalidOid;
-        }
-        let schema = (*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_type>()).typnamespace;
-        pg_sys::ReleaseSysCache(tuple);
-        schema
-    }
+    let vector = lookup::extension(c"vector");
+    let is_base = lookup::get_typtype(of) as u8 == pg_sys::TYPTYPE_BASE;
+    vector != pg_sys::InvalidOid && is_base && lookup::getExtensionOfObject(pg_sys::TypeRelationId, of) == vector
 }
 
 /// An index that orders by a distance.
@@ -506,47 +442,26 @@ struct Ordered {
 
 /// A valid index of all rows that orders that column by a distance, or a cast of it to a type of pgvector's with so
 /// many dimensions.
-///
-/// # Safety
-/// An index's OID.
-unsafe fn ordered_by(index: pg_sys::Oid, column: &DocumentColumn) -> Option<Ordered> {
-    let cache = pg_sys::SysCacheIdentifier::INDEXRELID as i32;
-    // SAFETY: a system cache lookup; the tuple is released; an index has one class for each key.
-    unsafe {
-        let tuple = pg_sys::SearchSysCache1(cache, pg_sys::Datum::from(index));
-        if tuple.is_null() {
-            return None;
-        }
-        let form = &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_index>();
-        let key = form.indkey.values.as_slice(1)[0];
-        let is_valid = form.indisvalid;
-        let (mut is_whole, mut null) = (false, false);
-        pg_sys::SysCacheGetAttr(cache, tuple, pg_sys::Anum_pg_index_indpred as i16, &mut is_whole);
-        let classes = pg_sys::SysCacheGetAttr(cache, tuple, pg_sys::Anum_pg_index_indclass as i16, &mut null);
-        let class = (*classes.cast_mut_ptr::<pg_sys::oidvector>()).values.as_slice(1)[0];
-        pg_sys::ReleaseSysCache(tuple);
-        if !is_valid || !is_whole || key != 0 && key != column.number {
-            return None;
-        }
-        let of = pg_sys::get_opclass_input_type(class);
-        let family = pg_sys::get_opclass_family(class);
-        let operator = pg_sys::get_opfamily_member(family, of, of, 1);
-        let orders = operator != pg_sys::InvalidOid
-            && pg_sys::get_op_opfamily_sortfamily(operator, family) != pg_sys::InvalidOid;
-        if !orders || !is_vector(of) {
-            return None;
-        }
-        if key == column.number {
-            return (of == column.type_oid).then_some(Ordered { operator, of, cast: None });
-        }
-        // Nothing of an index's expression becomes SQL but a number.
-        let function = pg_sys::Oid::from(pg_sys::F_PG_GET_INDEXDEF_OID_INT4_BOOL);
-        let text = pg_sys::OidFunctionCall3Coll(function, pg_sys::InvalidOid, index.into(), 1_i32.into(), false.into());
-        let text = encoding::decode(crate::call::fmgr::text_bytes(text));
-        let named = encoding::decode(CStr::from_ptr(pg_sys::format_type_be(of)).to_bytes());
-        let start = format!("(({})::{named}(", display_identifier(&column.name));
-        let dimensions = text.strip_prefix(&start)?.strip_suffix("))")?;
-        let is_number = !dimensions.is_empty() && dimensions.bytes().all(|byte| byte.is_ascii_digit());
-        is_number.then(|| Ordered { operator, of, cast: Some(dimensions.into()) })
+fn ordered_by(index: pg_sys::Oid, column: &DocumentColumn) -> Option<Ordered> {
+    let row = Row::<pg_sys::FormData_pg_index>::of(index)?;
+    let (key, class) = (row.first_key(), row.first_class());
+    if !row.indisvalid || !row.is_whole() || key != 0 && key != column.number {
+        return None;
     }
+    let (of, family) = (lookup::get_opclass_input_type(class), lookup::get_opclass_family(class));
+    let operator = lookup::get_opfamily_member(family, of, of, 1);
+    let orders =
+        operator != pg_sys::InvalidOid && lookup::get_op_opfamily_sortfamily(operator, family) != pg_sys::InvalidOid;
+    if !orders || !is_vector(of) {
+        return None;
+    }
+    if key == column.number {
+        return (of == column.type_oid).then_some(Ordered { operator, of, cast: None });
+    }
+    // Nothing of an index's expression becomes SQL but a number.
+    let text = lookup::first_key_as_sql(index);
+    let start = format!("(({})::{}(", lookup::quoted(&column.name), lookup::type_name(of)?);
+    let dimensions = text.strip_prefix(&start)?.strip_suffix("))")?;
+    let is_number = !dimensions.is_empty() && dimensions.bytes().all(|byte| byte.is_ascii_digit());
+    is_number.then(|| Ordered { operator, of, cast: Some(dimensions.into()) })
 }

@@ -3,23 +3,30 @@
 //! Everything here is read from the relation cache under that lock. May raise (a missing table), so it is never called
 //! under an image lock.
 
-#![expect(unsafe_code, reason = "reads the relation cache")]
-
 use crate::catalog::columns::{Column, ColumnNames, Columns, MOST_NAMES, find_column};
 use crate::catalog::name::qualified_name;
 use crate::error;
 use crate::error::Fallible;
-use crate::pg::compat::{Locator, plain, unguarded};
-use crate::pg::{compat, encoding, error_context, lock_owner};
+use crate::pg::compat::plain;
+use crate::pg::relation::{Opened, Relation};
+use crate::pg::{compat, encoding, error_context, lock_owner, lookup};
 use pgrx::pg_sys;
-use std::ffi::CStr;
+use std::ops::Deref;
 
 pub struct EdgesTable {
-    rel: pg_sys::Relation,
+    rel: Opened,
 }
 
 /// Columns that a hint lists.
 const LISTED: usize = 12;
+
+impl Deref for EdgesTable {
+    type Target = Relation;
+
+    fn deref(&self) -> &Relation {
+        &self.rel
+    }
+}
 
 impl EdgesTable {
     /// Opens the table with AccessShareLock. 42P01 if it is gone.
@@ -28,20 +35,12 @@ impl EdgesTable {
     /// takes it again nor checks that the table exists. That is most of the cost of opening, and a statement may call
     /// us for each of its rows.
     pub fn open(table: pg_sys::Oid) -> Fallible<Self> {
-        // SAFETY: any OID may be asked for; null is checked.
-        let rel = unsafe {
-            match lock_owner::reads(table) {
-                true => pg_sys::RelationIdGetRelation(table),
-                // In a deadlock, only the log shows the statements.
-                false => {
-                    let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
-                    error_context::with_error_context(None, || pg_sys::try_relation_open(table, lock))
-                }
-            }
+        let rel = match lock_owner::reads(table) {
+            true => Opened::locked(table),
+            // In a deadlock, only the log shows the statements.
+            false => error_context::with_error_context(None, || Opened::open(table, pg_sys::AccessShareLock)),
         };
-        if rel.is_null() {
-            return Err(error::no_such_table(u32::from(table)));
-        }
+        let rel = rel.ok_or_else(|| error::no_such_table(u32::from(table)))?;
         lock_owner::note_read(table);
         Ok(Self { rel })
     }
@@ -49,41 +48,21 @@ impl EdgesTable {
     /// Opens the table with a lock of its own, which the caller releases early. A lock that [`EdgesTable::open`] took
     /// stays.
     pub fn open_and_unlock_later(table: pg_sys::Oid) -> Fallible<Self> {
-        // SAFETY: any OID may be asked for; null is checked.
-        let rel = unsafe { pg_sys::try_relation_open(table, pg_sys::AccessShareLock as pg_sys::LOCKMODE) };
-        if rel.is_null() { Err(error::no_such_table(u32::from(table))) } else { Ok(Self { rel }) }
+        let rel = Opened::open(table, pg_sys::AccessShareLock);
+        rel.map(|rel| Self { rel }).ok_or_else(|| error::no_such_table(u32::from(table)))
     }
 
     /// Opens the table without waiting; None if it is gone, or if a session that changes its definition has it locked.
     pub fn try_open(table: pg_sys::Oid) -> Option<Self> {
         let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
-        // SAFETY: any OID may be locked and asked for; null is checked.
-        unsafe {
-            if !pg_sys::ConditionalLockRelationOid(table, lock) {
-                return None;
-            }
-            let rel = pg_sys::try_relation_open(table, pg_sys::NoLock as pg_sys::LOCKMODE);
-            if rel.is_null() {
-                pg_sys::UnlockRelationOid(table, lock);
-                return None;
-            }
-            Some(Self { rel })
+        if !lookup::ConditionalLockRelationOid(table, lock) {
+            return None;
         }
-    }
-
-    pub fn rel(&self) -> pg_sys::Relation {
-        self.rel
-    }
-
-    pub fn oid(&self) -> pg_sys::Oid {
-        // SAFETY: open while self lives; so in every block of this file.
-        unsafe { (*self.rel).rd_id }
-    }
-
-    /// The table's row of pg_class, read at once: it changes when an invalidation is processed.
-    fn class(&self) -> &pg_sys::FormData_pg_class {
-        // SAFETY: see oid().
-        unsafe { &*(*self.rel).rd_rel }
+        let rel = Opened::open(table, pg_sys::NoLock);
+        if rel.is_none() {
+            lookup::UnlockRelationOid(table, lock);
+        }
+        rel.map(|rel| Self { rel })
     }
 
     pub fn schema(&self) -> pg_sys::Oid {
@@ -104,17 +83,6 @@ impl EdgesTable {
         self.class().relforcerowsecurity
     }
 
-    pub fn locator(&self) -> Locator {
-        // SAFETY: see oid().
-        unsafe { compat::locator(self.rel) }
-    }
-
-    /// Whether this transaction created the table or gave it a new relfilenode.
-    pub fn is_rewritten_here(&self) -> bool {
-        // SAFETY: see oid().
-        unsafe { compat::rewritten_here(self.rel) }
-    }
-
     /// Whether an unfinished statement of this session may be writing to the table, so that the page may show rows that
     /// our trigger has not seen.
     ///
@@ -125,8 +93,7 @@ impl EdgesTable {
     /// foreign key, its trigger events wait for the end of the statement around it. Who only reads has the table open
     /// as well: such an answer is slower, not wrong. The queue of events can be long, so we search it last.
     pub fn is_being_written(&self) -> bool {
-        // SAFETY: see oid(); looks through the queue.
-        let is_open = || unsafe { (*self.rel).rd_refcnt > 1 || pg_sys::AfterTriggerPendingOnRel(self.oid()) };
+        let is_open = || self.is_open_elsewhere() || lookup::AfterTriggerPendingOnRel(self.oid());
         plain::GetTopTransactionIdIfAny() != pg_sys::InvalidTransactionId
             && self.is_locked(pg_sys::RowExclusiveLock as pg_sys::LOCKMODE)
             && is_open()
@@ -139,12 +106,6 @@ impl EdgesTable {
 
     fn own_name(&self) -> String {
         encoding::decode(&self.name_bytes())
-    }
-
-    /// The table's name without its schema, in the database's encoding.
-    pub fn name_bytes(&self) -> Vec<u8> {
-        // SAFETY: relname is NUL-terminated.
-        unsafe { CStr::from_ptr(self.class().relname.data.as_ptr()) }.to_bytes().to_vec()
     }
 
     /// Schema-qualified and quoted, for SQL.
@@ -172,8 +133,8 @@ impl EdgesTable {
         if class.relam != pg_sys::HEAP_TABLE_AM_OID {
             return Some("not a heap table");
         }
-        // SAFETY: reads pg_inherits by index; a stale relhassubclass is only ever true without children.
-        if class.relhassubclass && unsafe { compat::has_children(self.oid()) } {
+        // A stale relhassubclass is only ever true without children.
+        if class.relhassubclass && compat::has_children(self.oid()) {
             return Some("a table with inheritance children");
         }
         None
@@ -182,14 +143,12 @@ impl EdgesTable {
     /// cft_attach refuses an inheritance child, for clarity. A table that becomes one later is still captured: its rows
     /// remain its own.
     pub fn inherits(&self) -> Option<&'static str> {
-        // SAFETY: reads pg_inherits by index.
-        unsafe { compat::has_superclass(self.oid()) }.then_some("an inheritance child")
+        compat::has_superclass(self.oid()).then_some("an inheritance child")
     }
 
     /// The column of that name; None if there is none.
     pub fn column(&self, name: &str) -> Option<Column> {
-        // SAFETY: see oid().
-        unsafe { find_column((*self.rel).rd_att, &encoding::encode(name)) }
+        find_column(self.desc(), &encoding::encode(name))
     }
 
     /// The columns, or the argument ("parent", ...) and name of the first that is missing.
@@ -221,12 +180,8 @@ impl EdgesTable {
 
     /// "has the columns "id", "name".", for hints.
     pub fn listed(&self) -> String {
-        // SAFETY: see oid(); the descriptor's names are NUL-terminated.
-        let names: Vec<String> = unsafe {
-            let desc = (*self.rel).rd_att;
-            let all = (0..(*desc).natts).map(|i| &*compat::attribute(desc, i)).filter(|a| !a.attisdropped);
-            all.map(|a| encoding::decode(CStr::from_ptr(a.attname.data.as_ptr()).to_bytes())).collect()
-        };
+        let all = self.desc().columns().filter(|a| !a.attisdropped);
+        let names: Vec<String> = all.map(|a| lookup::name_of(&a.attname)).collect(); // bounded: columns
         let some: Vec<String> = names.iter().take(LISTED).map(|name| format!("\"{name}\"")).collect();
         let more = if names.len() > LISTED { ", ..." } else { "." };
         format!("has the columns {}{more}", some.join(", "))
@@ -234,14 +189,9 @@ impl EdgesTable {
 
     /// Whether that column of type numeric has a precision and no scale: equal values then have one text.
     pub fn has_no_scale(&self, number: i32) -> bool {
-        // SAFETY: see oid(); the number is a column's.
-        unsafe {
-            let column = &*compat::attribute((*self.rel).rd_att, number - 1);
-            let mut modifier = column.atttypmod;
-            pg_sys::getBaseTypeAndTypmod(column.atttypid, &mut modifier);
-            // utils/adt/numeric.c: the scale is in the lower bits, above VARHDRSZ.
-            modifier >= 4 && (modifier - 4) & 0x7ff == 0
-        }
+        let modifier = self.desc().column(number).map_or(-1, |of| lookup::base_modifier(of.atttypid, of.atttypmod));
+        // utils/adt/numeric.c: the scale is in the lower bits, above VARHDRSZ.
+        modifier >= 4 && (modifier - 4) & 0x7ff == 0
     }
 
     /// A number that grows by one when the table has become four times as large.
@@ -262,46 +212,8 @@ impl EdgesTable {
         if rows >= 0.0 { f64::from(rows) } else { self.bytes() as f64 / 50.0 }
     }
 
-    /// Locks the table.
-    pub fn lock(&self, mode: pg_sys::LOCKMODE) {
-        // SAFETY: see oid(); so in the next three.
-        unsafe { pg_sys::LockRelation(self.rel, mode) };
-    }
-
-    /// Whether this session holds that lock, or a stronger one.
-    pub fn is_locked(&self, mode: pg_sys::LOCKMODE) -> bool {
-        // SAFETY: see lock().
-        unsafe { pg_sys::CheckRelationLockedByMe(self.rel, mode, true) }
-    }
-
-    /// Locks the table if that takes no waiting.
-    pub fn try_lock(&self, mode: pg_sys::LOCKMODE) -> bool {
-        // SAFETY: see lock().
-        unsafe { pg_sys::ConditionalLockRelation(self.rel, mode) }
-    }
-
-    /// Releases a lock. The table stays open without it, but may change.
-    pub fn unlock(&self, mode: pg_sys::LOCKMODE) {
-        // SAFETY: see lock(); a WARNING if the lock is not held.
-        unsafe { pg_sys::UnlockRelation(self.rel, mode) };
-    }
-
-    /// Bytes of the table's main fork.
+    /// Bytes of the table's main fork. Plain tables have storage; callers check unsuitable() first.
     pub fn bytes(&self) -> u64 {
-        // SAFETY: see oid(); plain tables have storage, callers check unsuitable() first.
-        unsafe {
-            u64::from(pg_sys::RelationGetNumberOfBlocksInFork(self.rel, pg_sys::ForkNumber::MAIN_FORKNUM))
-                * u64::from(pg_sys::BLCKSZ)
-        }
-    }
-}
-
-impl Drop for EdgesTable {
-    fn drop(&mut self) {
-        // While an ERROR unwinds, we leave closing to the transaction's abort.
-        if !std::thread::panicking() {
-            // SAFETY: opened in open(), closed once; the lock stays until the transaction ends, as any query's does.
-            unsafe { unguarded::relation_close(self.rel, pg_sys::NoLock as pg_sys::LOCKMODE) };
-        }
+        u64::from(self.blocks()) * u64::from(pg_sys::BLCKSZ)
     }
 }

@@ -5,6 +5,7 @@
 //! comparison with NULL, or with a key that is not there, holds for nothing.
 
 use crate::call::fmgr::{json_text, text_array};
+use crate::call::text::Text;
 use crate::catalog::documents::{DocumentColumn, Documents};
 use crate::error;
 use crate::error::Fallible;
@@ -30,7 +31,7 @@ pub const OF_SEARCHES: usize = 4;
 impl Condition {
     /// The condition of a jsonb value, whose parameter has that number. Errors: 22023 (not understood), 55000 (no
     /// metadata attached), 42804 (metadata that is no jsonb: any role could have made a cast of its own type to jsonb).
-    pub fn of(value: pg_sys::Datum, of: &Documents, number: usize) -> Fallible<Self> {
+    pub fn of(value: Text<'_>, of: &Documents, number: usize) -> Fallible<Self> {
         let text = json_text(value);
         if text.len() > LONGEST {
             return Err(error::long_filter(LONGEST));

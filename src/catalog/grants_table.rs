@@ -48,7 +48,7 @@ impl GrantsTable {
     pub fn open(table: pg_sys::Oid, functions: Functions) -> Fallible<Self> {
         require_readable(table);
         let table = EdgesTable::open(table)?;
-        let all = registered::of_open(&table, Kind::Grants.function(functions));
+        let all = registered::of_relation(&table, Kind::Grants.function(functions));
         let counts = |said: &registered::Registered| trust::counts_beside(table.oid(), said.other);
         let missing = || error::no_grants(&display_name(table.oid()));
         let said = all.into_iter().find(counts).ok_or_else(missing)?;

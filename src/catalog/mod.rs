@@ -21,7 +21,6 @@ pub mod register;
 pub mod registered;
 pub mod registration;
 pub mod registration_cache;
-pub mod roles;
 pub mod side_table;
 pub mod statement;
 pub mod trigger_ddl;

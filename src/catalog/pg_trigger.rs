@@ -3,13 +3,13 @@
 
 #![expect(unsafe_code, reason = "reads system catalogs")]
 
-use crate::call::fmgr::text_bytes;
+use crate::call::text::text_bytes;
 use crate::catalog::columns;
 use crate::catalog::columns::{ColumnNames, IDS};
 use crate::pg::encoding;
+use crate::pg::relation::{Tuple, each_row};
 use cftrag_core::Language;
 use pgrx::pg_sys;
-use std::marker::PhantomData;
 use std::ops::Deref;
 
 /// A row of pg_trigger and its TID.
@@ -54,46 +54,18 @@ pub fn is_still(key: TriggerKey) -> bool {
 /// The triggers that depend on an object, as the snapshot (null: now) sees it.
 pub fn that_depend_on(class: pg_sys::Oid, object: pg_sys::Oid, snapshot: pg_sys::Snapshot) -> Vec<pg_sys::Oid> {
     let mut triggers = Vec::new();
-    // SAFETY: a system catalog scan by index; keys have the column's types; everything opened is closed.
-    unsafe {
-        let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
-        let rel = pg_sys::table_open(pg_sys::Oid::from(DEPEND), lock);
-        let mut keys: [pg_sys::ScanKeyData; 2] = std::mem::zeroed();
-        oid_key(&mut keys[0], DEPEND_REFCLASSID, class);
-        oid_key(&mut keys[1], DEPEND_REFOBJID, object);
-        let scan = pg_sys::systable_beginscan(
-            rel,
-            pg_sys::Oid::from(DEPEND_REFERENCE_INDEX),
-            true,
-            snapshot,
-            2,
-            keys.as_mut_ptr(),
-        );
-        loop {
-            let tuple = pg_sys::systable_getnext(scan);
-            if tuple.is_null() {
-                break;
-            }
-            let oid = |attribute| {
-                let datum = pg_sys::htup::heap_getattr(tuple, attribute, (*rel).rd_att, &mut false);
-                pg_sys::Oid::from(datum.value() as u32)
-            };
-            if oid(DEPEND_CLASSID) == pg_sys::TriggerRelationId {
-                triggers.push(oid(DEPEND_OBJID));
-            }
+    let keys = [(DEPEND_REFCLASSID, class), (DEPEND_REFOBJID, object)];
+    each_row([DEPEND, DEPEND_REFERENCE_INDEX], keys, snapshot, |row| {
+        let oid = |column| row.value(column).map(|value| pg_sys::Oid::from(value.value() as u32));
+        if oid(DEPEND_CLASSID) == Some(pg_sys::TriggerRelationId) {
+            triggers.extend(oid(DEPEND_OBJID));
         }
-        pg_sys::systable_endscan(scan);
-        pg_sys::table_close(rel, lock);
-    }
+    });
     triggers
 }
 
 /// A row of pg_trigger, while it is the current one of a scan.
-pub struct Row<'s> {
-    tuple: pg_sys::HeapTuple,
-    desc: pg_sys::TupleDesc,
-    scan: PhantomData<&'s ()>,
-}
+pub struct Row<'s>(Tuple<'s>);
 
 /// Calls `each` for the triggers of a table, as the snapshot (null: now) sees them.
 pub fn of_table(table: pg_sys::Oid, snapshot: pg_sys::Snapshot, each: impl FnMut(&Row<'_>)) {
@@ -106,39 +78,9 @@ pub fn that_is(trigger: pg_sys::Oid, snapshot: pg_sys::Snapshot, each: impl FnMu
 }
 
 /// Calls `each` for the rows that have this OID in a column of the index, as the snapshot (null: now) sees them.
-fn scan(index: u32, attribute: u32, key: pg_sys::Oid, snapshot: pg_sys::Snapshot, mut each: impl FnMut(&Row<'_>)) {
-    // SAFETY: as in that_depend_on.
-    unsafe {
-        let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
-        let rel = pg_sys::table_open(pg_sys::TriggerRelationId, lock);
-        let mut keys: [pg_sys::ScanKeyData; 1] = std::mem::zeroed();
-        oid_key(&mut keys[0], attribute, key);
-        let scan = pg_sys::systable_beginscan(rel, pg_sys::Oid::from(index), true, snapshot, 1, keys.as_mut_ptr());
-        loop {
-            let tuple = pg_sys::systable_getnext(scan);
-            if tuple.is_null() {
-                break;
-            }
-            each(&Row { tuple, desc: (*rel).rd_att, scan: PhantomData });
-        }
-        pg_sys::systable_endscan(scan);
-        pg_sys::table_close(rel, lock);
-    }
-}
-
-/// # Safety
-/// `key` is a zeroed scan key.
-unsafe fn oid_key(key: &mut pg_sys::ScanKeyData, attribute: u32, value: pg_sys::Oid) {
-    // SAFETY: F_OIDEQ takes two OIDs.
-    unsafe {
-        pg_sys::ScanKeyInit(
-            key,
-            attribute as pg_sys::AttrNumber,
-            pg_sys::BTEqualStrategyNumber as pg_sys::StrategyNumber,
-            pg_sys::Oid::from(pg_sys::F_OIDEQ),
-            pg_sys::Datum::from(value),
-        );
-    }
+fn scan(index: u32, column: u32, key: pg_sys::Oid, snapshot: pg_sys::Snapshot, mut each: impl FnMut(&Row<'_>)) {
+    let catalog = u32::from(pg_sys::TriggerRelationId);
+    each_row([catalog, index], [(column, key)], snapshot, |row| each(&Row(row)));
 }
 
 /// The most bytes of arguments, more than ten column names need. We do not read longer ones: any user can create a
@@ -153,24 +95,23 @@ impl Deref for Row<'_> {
 
     fn deref(&self) -> &pg_sys::FormData_pg_trigger {
         // SAFETY: a pg_trigger tuple.
-        unsafe { &*pg_sys::GETSTRUCT(self.tuple).cast() }
+        unsafe { &*pg_sys::GETSTRUCT(self.0.raw()).cast() }
     }
 }
 
 impl Row<'_> {
     pub fn place(&self) -> Place {
-        // SAFETY: a tuple with its header.
-        unsafe {
-            let xmin = u32::from(pg_sys::htup::HeapTupleHeaderGetRawXmin((*self.tuple).t_data));
-            Place { key: TriggerKey { oid: u32::from(self.oid), xmin }, tid: (*self.tuple).t_self }
-        }
+        Place { key: TriggerKey { oid: u32::from(self.oid), xmin: self.0.xmin() }, tid: self.0.tid() }
     }
 
     fn value(&self, column: u32) -> Option<pg_sys::Datum> {
-        let mut is_null = false;
-        // SAFETY: a tuple with its descriptor.
-        let value = unsafe { pg_sys::htup::heap_getattr(self.tuple, column as i32, self.desc, &mut is_null) };
-        (!is_null).then_some(value)
+        self.0.value(column as i32)
+    }
+
+    /// The numbers of the columns after UPDATE OF.
+    pub fn columns(&self) -> &[i16] {
+        // SAFETY: tgattr has dim1 numbers.
+        unsafe { self.tgattr.values.as_slice(usize::try_from(self.tgattr.dim1).unwrap_or_default()) }
     }
 
     /// Whether the trigger has no WHEN and no column list, and is neither a constraint trigger nor internal.

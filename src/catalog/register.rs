@@ -3,18 +3,16 @@
 //! The owner of the table may, as CREATE TRIGGER and DROP TRIGGER allow. What is wrong is said before we wait for a
 //! lock: who may not, or names a column that is not there, does not stand in its queue.
 
-#![expect(unsafe_code, reason = "reads system catalogs")]
-
-use crate::catalog::name::{display_name, own_name};
+use crate::catalog::name::display_name;
 use crate::catalog::registered::Kind;
 use crate::catalog::registration::Functions;
 use crate::catalog::trigger_ddl::{Fires, Trigger};
 use crate::catalog::{privileges, registration, trigger_ddl, trust};
 use crate::error;
 use crate::error::Fallible;
-use crate::pg::encoding;
+use crate::pg::lookup;
+use crate::pg::lookup::{Row, c_string};
 use pgrx::pg_sys;
-use std::ffi::{CStr, CString};
 
 /// A column and what it is for.
 pub type ForRole = (String, String);
@@ -64,7 +62,11 @@ pub fn set(
         arguments: &arguments,
         never: true,
         // Not on a view: ALTER TABLE cannot enable its triggers ALWAYS, so a dump would not restore.
-        fires: if kind_of(table) == pg_sys::RELKIND_VIEW { Fires::OnOrigin } else { Fires::Always },
+        fires: if lookup::get_rel_relkind(table) as u8 == pg_sys::RELKIND_VIEW {
+            Fires::OnOrigin
+        } else {
+            Fires::Always
+        },
         ..Trigger::on(table)
     })?;
     Ok(had)
@@ -88,30 +90,18 @@ pub fn drop(table: pg_sys::Oid, other: Option<pg_sys::Oid>, function: pg_sys::Oi
 
 /// The type of a column, as of now; None if there is none of that name.
 pub fn type_of(table: pg_sys::Oid, column: &str) -> Option<pg_sys::Oid> {
-    // SAFETY: a system cache lookup; the tuple is released.
-    unsafe {
-        let tuple = pg_sys::SearchSysCacheAttName(table, c_string(column).as_ptr());
-        if tuple.is_null() {
-            return None;
-        }
-        let form = pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_attribute>();
-        let found = ((*form).attnum > 0).then_some((*form).atttypid);
-        pg_sys::ReleaseSysCache(tuple);
-        found
-    }
+    let number = lookup::column_number(table, column);
+    (number > 0).then(|| lookup::get_atttype(table, number))
 }
 
 /// Whether a value of the type would hold several entities: an array, json or jsonb.
 pub fn holds_several(of: pg_sys::Oid) -> bool {
-    let (mut category, mut preferred) = (0, false);
-    // SAFETY: a system cache lookup, by a column's type.
-    unsafe { pg_sys::get_type_category_preferred(of, &mut category, &mut preferred) };
-    category as u8 == pg_sys::TYPCATEGORY_ARRAY || [pg_sys::JSONOID, pg_sys::JSONBOID].contains(&of)
+    lookup::category(of) == pg_sys::TYPCATEGORY_ARRAY || [pg_sys::JSONOID, pg_sys::JSONBOID].contains(&of)
 }
 
 /// The table's name. 42P01 if it is gone, 42501 if the caller does not own it.
 fn require_owner(table: pg_sys::Oid) -> Fallible<String> {
-    let name = own_name(table).ok_or_else(|| error::no_such_table(u32::from(table)))?;
+    let name = lookup::relation_name(table).ok_or_else(|| error::no_such_table(u32::from(table)))?;
     if privileges::is_owner(table) { Ok(name) } else { Err(error::not_owner(&name)) }
 }
 
@@ -120,13 +110,12 @@ fn check_table(table: pg_sys::Oid, other: Option<pg_sys::Oid>, name: &str) -> Fa
         if !trust::counts_beside(table, other) {
             return Err(error::not_owner_of_other(&display_name(table), &display_name(other)));
         }
-        // SAFETY: system cache lookups of tables that have owners.
-        let is_temporary = |of| unsafe { pg_sys::get_rel_persistence(of) } as u8 == pg_sys::RELPERSISTENCE_TEMP;
+        let is_temporary = |of| lookup::get_rel_persistence(of) as u8 == pg_sys::RELPERSISTENCE_TEMP;
         if is_temporary(table) && !is_temporary(other) {
             return Err(error::temporary_beside(&display_name(table), &display_name(other)));
         }
     }
-    let is_table = match kind_of(table) {
+    let is_table = match lookup::get_rel_relkind(table) as u8 {
         pg_sys::RELKIND_RELATION | pg_sys::RELKIND_PARTITIONED_TABLE => true,
         pg_sys::RELKIND_FOREIGN_TABLE | pg_sys::RELKIND_VIEW => other.is_none(),
         _ => false,
@@ -147,28 +136,6 @@ fn check_columns(table: pg_sys::Oid, columns: &[ForRole], name: &str) -> Fallibl
 
 /// The table's first columns, in quotes.
 fn listed(table: pg_sys::Oid) -> String {
-    let name = |number| {
-        // SAFETY: a system cache lookup; null for a column that is not there or dropped; the tuple is released.
-        unsafe {
-            let tuple = pg_sys::SearchSysCacheAttNum(table, number);
-            if tuple.is_null() {
-                return None;
-            }
-            let form = &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_attribute>();
-            let name = encoding::decode(CStr::from_ptr(form.attname.data.as_ptr()).to_bytes());
-            pg_sys::ReleaseSysCache(tuple);
-            Some(format!("\"{name}\""))
-        }
-    };
+    let name = |number| Some(format!("\"{}\"", lookup::name_of(&Row::of_column(table, number)?.attname)));
     (1..=LISTED).filter_map(name).collect::<Vec<_>>().join(", ")
-}
-
-fn kind_of(table: pg_sys::Oid) -> u8 {
-    // SAFETY: a system cache lookup; 0 where there is none.
-    unsafe { pg_sys::get_rel_relkind(table) as u8 }
-}
-
-/// A name in the database's encoding.
-fn c_string(name: &str) -> CString {
-    CString::new(encoding::encode(name)).unwrap_or_default()
 }

@@ -9,16 +9,14 @@
 //! owner's come first (ENABLE ALWAYS, which only the owner can set, and which a dump keeps), then the oldest. A trigger
 //! whose arguments are longer than any of ours is no registration, and we do not copy them.
 
-#![expect(unsafe_code, reason = "reads the relation cache and system catalogs")]
-
 use crate::call::trigger::Trigger as Fired;
-use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::registration::Functions;
-use crate::catalog::{pg_trigger, privileges, roles, trust};
-use crate::pg::{compat, encoding};
+use crate::catalog::{pg_trigger, privileges, trust};
+use crate::pg::relation::{Definition, Relation};
+use crate::pg::{encoding, lookup};
 use pgrx::{check_for_interrupts, pg_sys};
 use std::collections::BTreeMap;
-use std::ffi::{CStr, c_char};
+use std::ffi::CStr;
 
 /// What a registration says of its table.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -128,55 +126,32 @@ impl Registered {
     }
 }
 
-/// What triggers of that function say about a table, as of now.
-pub fn of_open(table: &EdgesTable, function: pg_sys::Oid) -> Vec<Registered> {
-    // SAFETY: the table is open.
-    unsafe { of_relation(table.rel(), function) }
-}
-
 /// What triggers of that function say about the table of a trigger that fires, as of now.
 pub fn of_fired(trigger: &Fired<'_>, function: pg_sys::Oid) -> Vec<Registered> {
-    // SAFETY: a relation that is open while the trigger runs.
-    unsafe { of_relation(trigger.rel(), function) }
+    of_relation(trigger.relation(), function)
 }
 
 /// What triggers of that function say about an open relation, as of now.
-///
-/// # Safety
-/// An open relation.
-pub unsafe fn of_relation(rel: pg_sys::Relation, function: pg_sys::Oid) -> Vec<Registered> {
-    // SAFETY: the caller's promise; tgnattr and tgnargs count the columns and arguments; strings are NUL-terminated.
-    unsafe {
-        let desc = (*rel).trigdesc;
-        if desc.is_null() {
-            return Vec::new();
+pub fn of_relation(rel: &Relation, function: pg_sys::Oid) -> Vec<Registered> {
+    let text = |text: &CStr| encoding::decode(text.to_bytes());
+    let length = |t: &Definition<'_>| t.arguments().map(|argument| argument.count_bytes() + 1).sum::<usize>();
+    let ours = rel.triggers().filter(|t| t.tgfoid == function && !t.tgisinternal && !t.tgisclone);
+    let ours = ours.filter(|t| length(t) <= pg_trigger::ARGUMENTS);
+    let column = |number: &i16| rel.desc().column(i32::from(*number)).map(|column| lookup::name_of(&column.attname));
+    let registered = |t: Definition<'_>| {
+        let columns = t.columns().iter().zip(t.arguments());
+        Registered {
+            trigger: t.tgoid,
+            name: text(t.name()),
+            table: rel.oid(),
+            other: t.tgconstrrelid,
+            always: t.tgenabled as u8 == pg_sys::TRIGGER_FIRES_ALWAYS,
+            columns: columns.filter_map(|(number, argument)| Some((column(number)?, text(argument)))).collect(), // bounded: columns
         }
-        let text = |text: *const c_char| encoding::decode(CStr::from_ptr(text).to_bytes());
-        let triggers = (0..(*desc).numtriggers as usize).map(|n| &*(*desc).triggers.add(n));
-        let length = |t: &pg_sys::Trigger| {
-            (0..t.tgnargs as usize).map(|n| CStr::from_ptr(*t.tgargs.add(n)).count_bytes() + 1).sum::<usize>()
-        };
-        let ours = triggers.filter(|t| t.tgfoid == function && !t.tgisinternal && !t.tgisclone);
-        let ours = ours.filter(|t| length(t) <= pg_trigger::ARGUMENTS);
-        let mut all: Vec<_> = ours
-            .map(|t| {
-                let columns = (0..t.tgnattr.min(t.tgnargs) as usize).map(|n| {
-                    let column = compat::attribute((*rel).rd_att, i32::from(*t.tgattr.add(n)) - 1);
-                    (text((*column).attname.data.as_ptr()), text(*t.tgargs.add(n)))
-                });
-                Registered {
-                    trigger: t.tgoid,
-                    name: text(t.tgname),
-                    table: (*rel).rd_id,
-                    other: t.tgconstrrelid,
-                    always: t.tgenabled as u8 == pg_sys::TRIGGER_FIRES_ALWAYS,
-                    columns: columns.collect(),
-                }
-            })
-            .collect(); // bounded: triggers of one table
-        all.sort_by_key(|one| (!one.always, u32::from(one.trigger)));
-        all
-    }
+    };
+    let mut all: Vec<_> = ours.map(registered).collect(); // bounded: triggers of one table
+    all.sort_by_key(|one| (!one.always, u32::from(one.trigger)));
+    all
 }
 
 /// Which registrations are wanted: those that one of these is true of.
@@ -222,33 +197,27 @@ pub fn readable(function: pg_sys::Oid, which: Which, snapshot: pg_sys::Snapshot)
     let mut all = read(function, which, snapshot);
     let counts = |said: &Registered| said.other == pg_sys::InvalidOid || trust::counts_beside(said.table, said.other);
     all.retain(|said| privileges::is_readable(said.table) && counts(said));
-    all.sort_by_key(|said| roles::owner(said.table) != roles::owner(said.other));
+    all.sort_by_key(|said| trust::owner(said.table) != trust::owner(said.other));
     all
 }
 
 fn of_row(form: &pg_trigger::Row<'_>, function: pg_sys::Oid, which: Which) -> Option<Registered> {
-    // SAFETY: tgattr has dim1 numbers; names are NUL-terminated, null where there is none.
-    unsafe {
-        let is_own = !form.tgisinternal && form.tgparentid == pg_sys::InvalidOid;
-        if form.tgfoid != function || !is_own || !which.has(form) {
-            return None;
-        }
-        let arguments = form.argument_bytes()?;
-        let numbers = form.tgattr.values.as_slice(usize::try_from(form.tgattr.dim1).unwrap_or_default());
-        let columns = numbers.iter().zip(arguments.split(|byte| *byte == 0)).filter_map(|(number, roles)| {
-            let column = pg_sys::get_attname(form.tgrelid, *number, true);
-            let name = (!column.is_null()).then(|| CStr::from_ptr(column).to_bytes())?;
-            Some((encoding::decode(name), encoding::decode(roles)))
-        });
-        Some(Registered {
-            trigger: form.oid,
-            name: encoding::decode(CStr::from_ptr(form.tgname.data.as_ptr()).to_bytes()),
-            table: form.tgrelid,
-            other: form.tgconstrrelid,
-            always: form.tgenabled as u8 == pg_sys::TRIGGER_FIRES_ALWAYS,
-            columns: columns.collect(), // bounded: pg_trigger::ARGUMENTS
-        })
+    let is_own = !form.tgisinternal && form.tgparentid == pg_sys::InvalidOid;
+    if form.tgfoid != function || !is_own || !which.has(form) {
+        return None;
     }
+    let arguments = form.argument_bytes()?;
+    let named = form.columns().iter().zip(arguments.split(|byte| *byte == 0));
+    let columns = named
+        .filter_map(|(number, roles)| Some((lookup::column_name(form.tgrelid, *number)?, encoding::decode(roles))));
+    Some(Registered {
+        trigger: form.oid,
+        name: lookup::name_of(&form.tgname),
+        table: form.tgrelid,
+        other: form.tgconstrrelid,
+        always: form.tgenabled as u8 == pg_sys::TRIGGER_FIRES_ALWAYS,
+        columns: columns.collect(), // bounded: pg_trigger::ARGUMENTS
+    })
 }
 
 /// The triggers of these functions which say that their table belongs to `other`, as of now, and that table.

@@ -26,13 +26,12 @@
 //!
 //! A table with preferred labels or other names has these as further arguments of all three triggers.
 
-#![expect(unsafe_code, reason = "reads system catalogs")]
-
 use crate::catalog::columns::ColumnNames;
 use crate::catalog::pg_trigger;
 use crate::catalog::pg_trigger::{Place, TriggerKey};
 use crate::pg::invalidation;
 use crate::pg::invalidation::Cached;
+use crate::pg::lookup;
 use cftrag_core::Language;
 use pgrx::pg_sys;
 use std::convert::Infallible;
@@ -143,26 +142,14 @@ impl Functions {
 /// Looks up a function of the schema cftrag_internal by name and argument types; InvalidOid if there is none, or if the
 /// schema is not the extension's: in a database without the extension any user may have a schema of that name.
 pub fn internal_function(name: &CStr, types: &[pg_sys::Oid]) -> pg_sys::Oid {
-    // SAFETY: lookups by name; the key's types are those of the PROCNAMEARGSNSP cache.
-    unsafe {
-        let extension = pg_sys::get_extension_oid(c"cftrag".as_ptr(), true);
-        let schema = pg_sys::get_namespace_oid(c"cftrag_internal".as_ptr(), true);
-        if extension == pg_sys::InvalidOid
-            || schema == pg_sys::InvalidOid
-            || pg_sys::getExtensionOfObject(pg_sys::NamespaceRelationId, schema) != extension
-        {
-            return pg_sys::InvalidOid;
-        }
-        let types = pg_sys::buildoidvector(types.as_ptr(), types.len() as i32);
-        pg_sys::GetSysCacheOid(
-            pg_sys::SysCacheIdentifier::PROCNAMEARGSNSP as i32,
-            pg_sys::Anum_pg_proc_oid as pg_sys::AttrNumber,
-            pg_sys::Datum::from(name.as_ptr()),
-            pg_sys::Datum::from(types),
-            pg_sys::Datum::from(schema),
-            pg_sys::Datum::from(0usize),
-        )
+    let (extension, schema) = (lookup::extension(c"cftrag"), lookup::schema(c"cftrag_internal"));
+    if extension == pg_sys::InvalidOid
+        || schema == pg_sys::InvalidOid
+        || lookup::getExtensionOfObject(pg_sys::NamespaceRelationId, schema) != extension
+    {
+        return pg_sys::InvalidOid;
     }
+    lookup::function(name, types, schema)
 }
 
 /// The markers of a table of names, as of now: for each, the marking function and the edges table.

@@ -17,13 +17,15 @@ use crate::catalog::registration::{Functions, Registration, read, tables_with};
 use crate::catalog::{pg_trigger, trust};
 use crate::error::Fallible;
 use crate::ffi::pg_guard_ffi_boundary;
+use crate::pg::compat;
 use crate::pg::compat::plain;
 use crate::pg::invalidation::Cached;
+use crate::pg::relation::{Opened, Relation};
 use crate::pg::snapshot;
-use crate::pg::{compat, invalidation};
+use crate::pg::{backend, invalidation, lookup};
 use pgrx::pg_sys;
 use std::convert::Infallible;
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 use std::rc::Rc;
 
 const MAIN: pg_sys::ForkNumber::Type = pg_sys::ForkNumber::MAIN_FORKNUM;
@@ -64,34 +66,18 @@ thread_local! {
         const { Cached::new(4, invalidation::catalogs) };
 }
 
-/// The table's registration if it is sound and its two rows are visible to the snapshot.
-///
-/// # Safety
-/// `snapshot` is the active snapshot; the table is locked.
-unsafe fn cached_sound(
-    table: pg_sys::Oid,
-    snapshot: pg_sys::Snapshot,
-    functions: Functions,
-) -> Option<Rc<Registration>> {
-    let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
-    // SAFETY: a catalog, opened and closed. While it is locked it is neither rewritten nor truncated; taking the lock
-    // processes invalidations.
-    unsafe {
-        let triggers = pg_sys::table_open(pg_sys::TriggerRelationId, lock);
-        let found = find_sound(triggers, table, snapshot, functions);
-        pg_sys::table_close(triggers, lock);
-        found
-    }
+/// The table's registration if it is sound and its two rows are visible to the active snapshot.
+fn cached_sound(table: pg_sys::Oid, functions: Functions) -> Option<Rc<Registration>> {
+    let lock = pg_sys::AccessShareLock;
+    // While it is locked it is neither rewritten nor truncated; taking the lock processes invalidations.
+    let triggers = Opened::open(pg_sys::TriggerRelationId, lock)?;
+    let found = find_sound(&triggers, table, functions);
+    triggers.unlock(lock as pg_sys::LOCKMODE);
+    found
 }
 
-/// # Safety
-/// As for [`cached_sound`]; `triggers` is pg_trigger, open and locked.
-unsafe fn find_sound(
-    triggers: pg_sys::Relation,
-    table: pg_sys::Oid,
-    snapshot: pg_sys::Snapshot,
-    functions: Functions,
-) -> Option<Rc<Registration>> {
+/// `triggers`: pg_trigger, locked.
+fn find_sound(triggers: &Relation, table: pg_sys::Oid, functions: Functions) -> Option<Rc<Registration>> {
     let now = invalidation::relations();
     let key = (table, functions.capture);
     let mut kept = match KEPT.with(|all| all.known(now, &key)) {
@@ -104,11 +90,11 @@ unsafe fn find_sound(
             CachedRegistration { registration, places, buffers: [0; 2] }
         }
     };
-    let registration = Rc::clone(&kept.registration);
-    // SAFETY: the caller's promise. An ERROR jumps out of the closure, which owns nothing; the transaction then
-    // releases pins and locks.
+    let (registration, snapshot) = (Rc::clone(&kept.registration), snapshot::active());
+    // SAFETY: pg_trigger is locked, the snapshot active. An ERROR jumps out of the closure, which owns nothing; the
+    // transaction then releases pins and locks.
     unsafe {
-        if !pg_guard_ffi_boundary(|| visible(triggers, &mut kept, snapshot)) {
+        if !pg_guard_ffi_boundary(|| visible(triggers.raw(), &mut kept, snapshot)) {
             return None;
         }
     }
@@ -186,8 +172,7 @@ unsafe fn is_seen(place: &Place, buffer: pg_sys::Buffer, snapshot: pg_sys::Snaps
 /// The tables that triggers of that function register, as of now; searched again only after an invalidation. An edges
 /// table has readable arguments, and is not a table of names.
 fn registered(function: pg_sys::Oid, functions: Functions) -> Rc<[pg_sys::Oid]> {
-    // SAFETY: in a transaction; may run invalidation callbacks; ours only counts.
-    unsafe { pg_sys::AcceptInvalidationMessages() };
+    invalidation::process();
     let is_edges = |table: pg_sys::Oid| {
         read(table, std::ptr::null_mut(), functions).is_some_and(|registration| registration.names.has_parent())
     };
@@ -208,9 +193,9 @@ pub fn columns(table: &EdgesTable, registration: &Rc<Registration>) -> Fallible<
     COLUMNS.with(|last| last.get((table.oid(), This(Rc::clone(registration))), find))
 }
 
-/// Caches [`compat::database_xmin`] until the next invalidation.
+/// Caches [`lookup::database_xmin`] until the next invalidation.
 pub fn database_xmin() -> u32 {
-    let Ok(xmin) = DATABASE.with(|last| last.get((), || Ok::<_, Infallible>(compat::database_xmin())));
+    let Ok(xmin) = DATABASE.with(|last| last.get((), || Ok::<_, Infallible>(lookup::database_xmin())));
     xmin
 }
 
@@ -250,15 +235,8 @@ pub struct SnapshotId {
 
 impl SnapshotId {
     pub fn active() -> Self {
-        // SAFETY: the active snapshot.
-        unsafe { Self::of(snapshot::active()) }
-    }
-
-    /// # Safety
-    /// A valid snapshot.
-    unsafe fn of(snapshot: pg_sys::Snapshot) -> Self {
-        // SAFETY: the caller's promise.
-        let s = unsafe { &*snapshot };
+        // SAFETY: there is one in every SQL function; its numbers are copied at once.
+        let s = unsafe { &*snapshot::active() };
         Self { xmin: s.xmin, xmax: s.xmax, running: s.xcnt, subtransactions: s.subxcnt, curcid: s.curcid }
     }
 }
@@ -286,10 +264,8 @@ pub fn forget_default_table() {
 /// would miss it.
 pub fn read_once(table: pg_sys::Oid, functions: Functions) -> Option<Rc<Registration>> {
     let snapshot = snapshot::active();
-    // SAFETY: the active snapshot.
-    let id = unsafe { SnapshotId::of(snapshot) };
-    // SAFETY: the active snapshot.
-    let sound = || unsafe { cached_sound(table, snapshot, functions) };
+    let id = SnapshotId::active();
+    let sound = || cached_sound(table, functions);
     let unsound = |registration| Rc::new(Registration { sound: false, ..registration });
     let find = || sound().or_else(|| read(table, snapshot, functions).map(unsound)).ok_or(());
     LAST.with(|last| last.get((id, table), find)).ok()
@@ -298,12 +274,7 @@ pub fn read_once(table: pg_sys::Oid, functions: Functions) -> Option<Rc<Registra
 /// The only table registered by `function` that the caller may read and that search_path shows; searched at most once
 /// per snapshot, role and search_path. The error holds all that the caller may read, if there is not exactly one.
 pub fn only_registered(function: pg_sys::Oid, functions: Functions) -> Result<pg_sys::Oid, Vec<pg_sys::Oid>> {
-    let snapshot = snapshot::active();
-    // SAFETY: the active snapshot; reads backend variables; the setting is a C string.
-    let key = unsafe {
-        let path = CStr::from_ptr(pg_sys::namespace_search_path);
-        (SnapshotId::of(snapshot), function, plain::GetUserId(), path.to_owned())
-    };
+    let key = (SnapshotId::active(), function, backend::user(), backend::search_path().to_owned());
     let find = || {
         let tables = readable(function, functions);
         let mut visible = tables.iter().filter(|table| is_visible(**table));
@@ -322,17 +293,15 @@ pub fn readable(function: pg_sys::Oid, functions: Functions) -> Vec<pg_sys::Oid>
 
 /// Whether the caller's search_path finds the table by its name without a schema.
 fn is_visible(table: pg_sys::Oid) -> bool {
-    // SAFETY: system cache lookups. The second finds what the first has found: no invalidations are processed in
-    // between.
-    unsafe { pg_sys::get_rel_namespace(table) != pg_sys::InvalidOid && pg_sys::RelationIsVisible(table) }
+    // The second finds what the first has found: no invalidations are processed in between.
+    lookup::get_rel_namespace(table) != pg_sys::InvalidOid && lookup::RelationIsVisible(table)
 }
 
 /// The tables of names of an edges table that count ([`trust::counts_beside`]), ascending by OID; searched at most once
 /// per snapshot.
 pub fn name_tables(edges: pg_sys::Oid, functions: Functions) -> Rc<NameTables> {
     let snapshot = snapshot::active();
-    // SAFETY: the active snapshot; reads a backend variable.
-    let key = unsafe { (SnapshotId::of(snapshot), plain::GetUserId(), edges) };
+    let key = (SnapshotId::active(), backend::user(), edges);
     let find = || Ok::<_, Infallible>(Rc::new(find_name_tables(edges, snapshot, functions)));
     let Ok(tables) = NAMES.with(|last| last.get(key, find));
     tables

@@ -4,21 +4,18 @@
 //!
 //! It stays open while it is used, so that no session, this one included, drops, renames or alters it.
 
-#![expect(unsafe_code, reason = "reads the relation cache")]
-
 use crate::catalog::name::{display_name, qualified_name};
 use crate::catalog::registered::Registered;
 use crate::catalog::{registered, trust};
-use crate::pg::compat::unguarded;
 use crate::pg::invalidation::Cached;
-use crate::pg::{encoding, error_context, invalidation};
+use crate::pg::relation::Opened;
+use crate::pg::{error_context, invalidation, lookup};
 use pgrx::pg_sys;
 use std::convert::Infallible;
-use std::ffi::CStr;
 use std::rc::Rc;
 
 /// The table, with RowExclusiveLock to the end of the transaction.
-pub struct SideTable(pg_sys::Relation);
+pub struct SideTable(Opened);
 
 thread_local! {
     /// Side tables, by the table that they belong to and the functions of their triggers.
@@ -36,26 +33,18 @@ impl SideTable {
     }
 
     fn open(table: pg_sys::Oid) -> Option<Self> {
-        let lock = pg_sys::RowExclusiveLock as pg_sys::LOCKMODE;
-        // SAFETY: any OID may be asked for; null is checked. In a deadlock, only the log shows the statements.
-        let rel = error_context::with_error_context(None, || unsafe { pg_sys::try_relation_open(table, lock) });
-        let opened = (!rel.is_null()).then(|| Self(rel))?;
-        (opened.class().relkind as u8 == pg_sys::RELKIND_RELATION).then_some(opened)
-    }
-
-    /// The table's row of pg_class, read at once: it changes when an invalidation is processed.
-    fn class(&self) -> &pg_sys::FormData_pg_class {
-        // SAFETY: see oid().
-        unsafe { &*(*self.0).rd_rel }
+        // In a deadlock, only the log shows the statements.
+        let open = || Opened::open(table, pg_sys::RowExclusiveLock);
+        let opened = Self(error_context::with_error_context(None, open)?);
+        (opened.0.class().relkind as u8 == pg_sys::RELKIND_RELATION).then_some(opened)
     }
 
     pub fn oid(&self) -> pg_sys::Oid {
-        // SAFETY: open while self lives; so in every block here.
-        unsafe { (*self.0).rd_id }
+        self.0.oid()
     }
 
     pub fn owner(&self) -> pg_sys::Oid {
-        self.class().relowner
+        self.0.class().relowner
     }
 
     /// The table's name, for messages.
@@ -65,24 +54,12 @@ impl SideTable {
 
     /// The table's qualified name, for SQL that is parsed at once.
     pub fn qualified(&self) -> String {
-        // SAFETY: relname is NUL-terminated.
-        let name = unsafe { CStr::from_ptr(self.class().relname.data.as_ptr()) };
-        qualified_name(self.class().relnamespace, &encoding::decode(name.to_bytes()))
+        let class = self.0.class();
+        qualified_name(class.relnamespace, &lookup::name_of(&class.relname))
     }
 
     /// What triggers of that function say about it.
     pub fn registered(&self, function: pg_sys::Oid) -> Vec<Registered> {
-        // SAFETY: see oid().
-        unsafe { registered::of_relation(self.0, function) }
-    }
-}
-
-impl Drop for SideTable {
-    fn drop(&mut self) {
-        // While an ERROR unwinds, we leave closing to the transaction's abort.
-        if !std::thread::panicking() {
-            // SAFETY: opened in open(), closed once; the lock stays.
-            unsafe { unguarded::relation_close(self.0, pg_sys::NoLock as pg_sys::LOCKMODE) };
-        }
+        registered::of_relation(&self.0, function)
     }
 }

@@ -9,8 +9,8 @@
 
 use crate::catalog::privileges;
 use crate::error::Fallible;
-use crate::pg::backend;
 use crate::pg::error_context::with_error_context;
+use crate::pg::{backend, lookup};
 use pgrx::{PgList, pg_sys};
 use std::ffi::{CStr, CString, c_void};
 use std::ptr::null_mut;
@@ -90,15 +90,14 @@ pub fn free_name(table: pg_sys::Oid, base: &str) -> CString {
 
 /// Creates the trigger, and makes it visible to the commands that follow. Errors: CREATE TRIGGER's.
 pub fn create(trigger: &Trigger<'_>) -> Fallible<()> {
-    prevent(c"CREATE TRIGGER");
+    backend::prevent(c"CREATE TRIGGER");
     trigger.require_rights()?;
     let locks = [(Some(trigger.table), pg_sys::ShareRowExclusiveLock), (trigger.from, pg_sys::AccessShareLock)];
     // We may wait here; in a deadlock, only the log shows the statements.
     with_error_context(None, || {
         for (table, lock) in locks {
             if let Some(table) = table {
-                // SAFETY: any OID may be locked.
-                unsafe { pg_sys::LockRelationOid(table, lock as pg_sys::LOCKMODE) };
+                lookup::LockRelationOid(table, lock as pg_sys::LOCKMODE);
             }
         }
     });
@@ -165,10 +164,9 @@ pub fn drop(table: pg_sys::Oid, which: impl Fn() -> Vec<pg_sys::Oid>) -> Fallibl
     if which().is_empty() {
         return Ok(false);
     }
-    prevent(c"DROP TRIGGER");
+    backend::prevent(c"DROP TRIGGER");
     let lock = pg_sys::AccessExclusiveLock as pg_sys::LOCKMODE;
-    // SAFETY: any OID may be locked.
-    with_error_context(None, || unsafe { pg_sys::LockRelationOid(table, lock) });
+    with_error_context(None, || lookup::LockRelationOid(table, lock));
     privileges::require_owner(table)?;
     let triggers = which();
     delete(&triggers);
@@ -180,7 +178,7 @@ pub fn drop(table: pg_sys::Oid, which: impl Fn() -> Vec<pg_sys::Oid>) -> Fallibl
 pub fn drop_from(table: pg_sys::Oid, triggers: &[pg_sys::Oid]) -> Fallible<bool> {
     privileges::require_owner(table)?;
     if !triggers.is_empty() {
-        prevent(c"DROP TRIGGER");
+        backend::prevent(c"DROP TRIGGER");
         delete(triggers);
     }
     Ok(!triggers.is_empty())
@@ -202,21 +200,9 @@ fn delete(triggers: &[pg_sys::Oid]) {
 /// Takes a lock to the end of the transaction, for a command that will create triggers. Raises what creating one would
 /// raise now.
 pub fn lock(table: pg_sys::Oid, lock: u32) -> Fallible<()> {
-    prevent(c"CREATE TRIGGER");
+    backend::prevent(c"CREATE TRIGGER");
     privileges::require_trigger(table)?;
     // We may wait here; in a deadlock, only the log shows the statements.
-    // SAFETY: any OID may be locked.
-    with_error_context(None, || unsafe { pg_sys::LockRelationOid(table, lock as pg_sys::LOCKMODE) });
+    with_error_context(None, || lookup::LockRelationOid(table, lock as pg_sys::LOCKMODE));
     privileges::require_trigger(table)
-}
-
-/// Raises PostgreSQL's errors if the command may not run: in a read-only transaction, in parallel mode, during
-/// recovery.
-fn prevent(command: &CStr) {
-    // SAFETY: they read the transaction's state.
-    unsafe {
-        pg_sys::PreventCommandIfReadOnly(command.as_ptr());
-        pg_sys::PreventCommandIfParallelMode(command.as_ptr());
-        pg_sys::PreventCommandDuringRecovery(command.as_ptr());
-    }
 }

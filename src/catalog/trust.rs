@@ -3,10 +3,10 @@
 #![expect(unsafe_code, reason = "reads system catalogs, switches the current user")]
 
 use crate::catalog::edges_table::EdgesTable;
-use crate::catalog::roles;
 use crate::pg::background_worker::SAFE_PATH;
 use crate::pg::compat;
 use crate::pg::compat::plain;
+use crate::pg::lookup;
 use pgrx::pg_sys;
 
 /// The context in which forced row-level security does not bind the owner: for checks that must see every row, like
@@ -55,11 +55,19 @@ pub fn as_role<R>(role: pg_sys::Oid, context_beside: u32, work: impl FnOnce() ->
     result
 }
 
+/// OIDs below this one are the server's own (access/transam.h: FirstNormalObjectId).
+const FIRST_OF_USERS: u32 = 16384;
+
+/// A relation's owner, as of now; None if it is gone.
+pub fn owner(table: pg_sys::Oid) -> Option<pg_sys::Oid> {
+    lookup::Row::<pg_sys::FormData_pg_class>::of(table).map(|class| class.relowner)
+}
+
 /// Whether a table that belongs to `beside` by a trigger counts: its owner must own `beside` too, be able to SET ROLE
 /// to its owner, or be a superuser. (A role that may only create triggers on `beside` could make any table of its own
 /// belong to it.)
 pub fn counts_beside(table: pg_sys::Oid, beside: pg_sys::Oid) -> bool {
-    match (roles::owner(table), roles::owner(beside)) {
+    match (owner(table), owner(beside)) {
         (Some(owner), Some(of)) => compat::may_become(owner, of),
         _ => false,
     }
@@ -68,6 +76,5 @@ pub fn counts_beside(table: pg_sys::Oid, beside: pg_sys::Oid) -> bool {
 /// Whether the type is the server's own, or a domain over such a type: its casts are a superuser's code. Those of other
 /// types may be any user's.
 pub fn is_builtin(type_oid: pg_sys::Oid) -> bool {
-    // SAFETY: system cache lookups. Any number can be called a type.
-    unsafe { pg_sys::get_typtype(type_oid) != 0 && u32::from(pg_sys::getBaseType(type_oid)) < roles::FIRST_OF_USERS }
+    lookup::get_typtype(type_oid) != 0 && u32::from(lookup::getBaseType(type_oid)) < FIRST_OF_USERS
 }

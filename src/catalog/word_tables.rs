@@ -63,7 +63,7 @@ fn beside(
         check_for_interrupts!();
         // A table that was dropped while we waited for its lock no longer counts.
         let table = EdgesTable::open(*table).ok()?;
-        let all = registered::of_open(&table, function);
+        let all = registered::of_relation(&table, function);
         Some((table, all.into_iter().find(|one| one.other == edges)?))
     };
     tables.iter().filter(|table| trust::counts_beside(**table, edges) && is_wanted(**table)).filter_map(open).collect() // bounded: attached tables

@@ -7,8 +7,6 @@
 //! While an old snapshot is held nothing can be freed. An image with too many versions then goes: the next one is built
 //! without them, and does not answer that snapshot.
 
-#![expect(unsafe_code, reason = "opens the relation for its horizon")]
-
 use crate::error::Damage;
 use crate::guc;
 use crate::guc::Temperature;
@@ -16,6 +14,7 @@ use crate::image::chunks;
 use crate::image::control::Control;
 use crate::image::slot::{Header, Slot};
 use crate::pg::compat::plain;
+use crate::pg::relation::Opened;
 use crate::pg::snapshot::XidFates;
 use crate::pg::{interrupt, snapshot};
 use cftrag_core::{Image, Settled};
@@ -96,17 +95,8 @@ fn settle_by(
 /// Every snapshot in use sees versions of the table below this xid alike: 0 if this transaction created it, None if it
 /// dropped it.
 fn horizon(table: pg_sys::Oid) -> Option<u64> {
-    // SAFETY: try_relation_open gives null for a table that this transaction dropped; closed again, its lock kept.
-    unsafe {
-        let rel = pg_sys::try_relation_open(table, pg_sys::AccessShareLock as pg_sys::LOCKMODE);
-        if rel.is_null() {
-            return None;
-        }
-        let created_here = crate::pg::compat::rewritten_here(rel);
-        let horizon = if created_here { 0 } else { snapshot::horizon(rel) };
-        pg_sys::relation_close(rel, pg_sys::NoLock as pg_sys::LOCKMODE);
-        Some(horizon)
-    }
+    let rel = Opened::open(table, pg_sys::AccessShareLock)?;
+    Some(if rel.is_rewritten_here() { 0 } else { snapshot::horizon(&rel) })
 }
 
 /// Whether the image has too many versions, and a transaction older than this one, which writes, keeps them. What this

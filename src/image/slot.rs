@@ -18,7 +18,7 @@
 
 use crate::catalog::columns::Columns;
 use crate::catalog::pg_trigger::TriggerKey;
-use crate::catalog::roles;
+use crate::catalog::trust;
 use crate::image::lock::ImageLock;
 use crate::image::reads::Reads;
 use crate::pg::backend;
@@ -69,7 +69,7 @@ pub const RETRY_MICROSECONDS: i64 = 10_000_000;
 
 /// The OID of the table's owner; 0 if the table is gone.
 pub fn owner_of(table: pg_sys::Oid) -> u32 {
-    roles::owner(table).map_or(0, u32::from)
+    trust::owner(table).map_or(0, u32::from)
 }
 
 /// Identifies what the image was built from; if any of it differs, the image is not the table's.

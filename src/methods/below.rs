@@ -3,6 +3,7 @@
 //! For the first ones, we walk up from the entity. When that has cost as much as finding all descendants of the tops
 //! might, we find these once, and then look each entity up among them.
 
+use crate::call::array::Texts;
 use crate::call::work_memory::Room;
 use crate::catalog::attached_table::AttachedTable;
 use crate::error::Fallible;
@@ -10,7 +11,6 @@ use crate::methods::descendants::descendants;
 use crate::methods::walker::Walker;
 use crate::serve::within::Within;
 use cftrag_core::Names;
-use pgrx::pg_sys;
 use std::rc::Rc;
 
 /// The work of walking up before all descendants are found: about a quarter of a millisecond.
@@ -38,7 +38,7 @@ impl Below {
     }
 
     /// Whether an entity is below. `trees`: as in [`Walker`]. 53400, 53200.
-    pub fn has(&mut self, of: AttachedTable, trees: Option<pg_sys::Datum>, name: &[u8]) -> Fallible<bool> {
+    pub fn has(&mut self, of: AttachedTable, trees: Option<Texts<'_>>, name: &[u8]) -> Fallible<bool> {
         if let Some(known) = self.known(name) {
             return Ok(known);
         }

@@ -19,7 +19,7 @@ const PER_EDGE: usize = 3 * size_of::<Edge>();
 pub const NONE: u32 = u32::MAX;
 
 pub struct Graph<'w> {
-    pub walker: &'w Walker,
+    pub walker: &'w Walker<'w>,
     pub names: Names,
     pub room: Room,
     nodes: Vec<Vertex>,
@@ -45,20 +45,20 @@ struct Edge {
 
 impl<'w> Graph<'w> {
     /// These entities, in each tree where they are, with their neighbours. Errors: those of cft_context; 53400, 53200.
-    pub fn around(walker: &'w Walker, entities: &[&[u8]]) -> Fallible<Self> {
+    pub fn around(walker: &'w Walker<'w>, entities: &[&[u8]]) -> Fallible<Self> {
         let mut graph = Self::of(walker, entities, UP | DOWN)?;
         walker.relatives_and_own(entities, 1, 1, |rows| graph.take(rows, true))?;
         Ok(graph)
     }
 
     /// These entities, in each tree where they have parents, with these. Errors: those of [`Graph::around`].
-    pub fn with_parents(walker: &'w Walker, entities: &[&[u8]]) -> Fallible<Self> {
+    pub fn with_parents(walker: &'w Walker<'w>, entities: &[&[u8]]) -> Fallible<Self> {
         let mut graph = Self::of(walker, entities, UP)?;
         walker.relatives(entities, 1, 0, |rows| graph.take(rows, true))?;
         Ok(graph)
     }
 
-    fn of(walker: &'w Walker, entities: &[&[u8]], asked: u8) -> Fallible<Self> {
+    fn of(walker: &'w Walker<'w>, entities: &[&[u8]], asked: u8) -> Fallible<Self> {
         let mut graph = Self {
             walker,
             names: Names::default(),

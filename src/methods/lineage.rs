@@ -21,7 +21,7 @@ const PER_ENTITY: usize = 160;
 
 /// What a call has read: names, within the memory that it may take.
 struct Reading {
-    walker: Walker,
+    walker: Walker<'static>,
     names: Names,
     room: Room,
 }

@@ -7,7 +7,7 @@
 //!
 //! What a text names is known when all its rows have been seen: they are read twice, first to collect labels.
 
-use crate::call::fmgr::text_array_of;
+use crate::call::array;
 use crate::call::work_memory::Room;
 use crate::error::Fallible;
 use crate::methods::big_map::Table;
@@ -91,7 +91,7 @@ impl NamedEntities {
         }
         let mut paths = Vec::new();
         let texts = Texts::of(&sharing, names, room)?;
-        let trees = text_array_of(trees.keys().map(|tree| tree.map(|tree| names.get(tree))));
+        let trees = array::Texts::new(trees.keys().map(|tree| tree.map(|tree| names.get(tree))));
         walker.trees = Some(trees);
         each_prefix(walker, &texts.all(), LEVELS, SEPARATOR, |tree, entity, path, length| {
             room.take(PER_ENTRY)?;

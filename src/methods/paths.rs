@@ -232,7 +232,7 @@ fn sentence<'n>(path: impl Iterator<Item = (&'n [u8], u8)>) -> Vec<u8> {
 
 /// What a call (a, b, max_hops, edges) asks for.
 struct PathRequest<'a> {
-    walker: Walker,
+    walker: Walker<'a>,
     a: &'a [u8],
     b: &'a [u8],
     most: u32,

@@ -41,7 +41,7 @@ const PER_NAME: usize = 130;
 fn cft_path_prefix(call: Call) -> Fallible<()> {
     let rows = call.rows();
     let Some(entities) = call.names(0)? else { return Ok(()) };
-    let walker = Walker { trees: call.arg(2), ..Walker::of(&call, 1)? };
+    let walker = Walker { trees: call.array(2), ..Walker::of(&call, 1)? };
     each_place(&walker, &entities, ALL, |places, place, under, called| {
         places.write(place, under, called, call.text(3), rows);
         Ok(())
@@ -126,7 +126,7 @@ pub fn first_paths(
 #[pg_extern(sql = false)]
 fn cft_path_prefix_one(call: Call) -> Fallible<Internal> {
     let Some(name) = call.text(0) else { return Ok(Internal::from(None)) };
-    let walker = Walker { trees: call.arg(2), ..Walker::of(&call, 1)? };
+    let walker = Walker { trees: call.array(2), ..Walker::of(&call, 1)? };
     if reads_as_array(name) && call.is_given_text(0) {
         refuse_array(&walker.of, name, Some("entities"))?;
     }

@@ -16,7 +16,7 @@
 //! deadlocks are detected as usual (40P01).
 
 use crate::call::fmgr::Call;
-use crate::call::trigger::{Operation, Row, Trigger};
+use crate::call::trigger::{Operation, Trigger};
 use crate::catalog::attach_line::attach_hint;
 use crate::catalog::columns::{Column, Columns};
 use crate::catalog::edges_table::EdgesTable;
@@ -25,6 +25,7 @@ use crate::catalog::trust::NOFORCE_RLS;
 use crate::catalog::{column_rules, column_value, name, registration, trust};
 use crate::error;
 use crate::error::Fallible;
+use crate::pg::relation::Tuple;
 use crate::pg::{backend, encoding, snapshot};
 use crate::serve::reference::{Edge, Source};
 use crate::serve::{conditions, reference};
@@ -83,7 +84,7 @@ fn cft_reject_cycles(call: Call) -> Fallible<()> {
 }
 
 /// A row's tree, parent and child.
-fn names(row: &Row<'_>, columns: &Columns) -> Names {
+fn names(row: &Tuple<'_>, columns: &Columns) -> Names {
     let of = |column: Column| (column.number != 0).then(|| column_value::of_fired(row, column.number)).flatten();
     [columns.tree, columns.parent, columns.child].map(of)
 }

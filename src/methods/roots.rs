@@ -4,6 +4,7 @@
 //! The image is read entity by entity (crates/core/src/walk/roots.rs), under the conditions of serve/conditions.rs,
 //! holding the lock no longer than a walk does; otherwise the definition answers, with the same rows in the same order.
 
+use crate::call::array::Texts;
 use crate::call::fmgr::{Call, Rows};
 use crate::call::tuple;
 use crate::call::tuple::Row;
@@ -31,7 +32,7 @@ use pgrx::prelude::*;
 fn cft_roots(call: Call) -> Fallible<()> {
     let rows = call.rows();
     let of = AttachedTable::open(&call, 0)?;
-    let trees = call.arg(1);
+    let trees = call.array(1);
     match of_image(&of, trees)? {
         Some(found) => found.write(&of, rows),
         None => reference::roots(&of, of.open_label_table()?.as_ref(), trees, rows),
@@ -40,7 +41,7 @@ fn cft_roots(call: Call) -> Fallible<()> {
 
 /// Finds the roots in the image. None if the image cannot serve, which is counted, or if there are more roots than the
 /// session may hold: the definition's sort can use a disk.
-pub fn of_image(of: &AttachedTable, trees: Option<pg_sys::Datum>) -> Fallible<Option<RootList>> {
+pub fn of_image(of: &AttachedTable, trees: Option<Texts<'_>>) -> Fallible<Option<RootList>> {
     let mut scan = trees.map(asked::trees).transpose()?.map_or_else(Roots::new, Roots::only_in);
     let mut found = RootList::default();
     let first = |image: Image<'_>, seen: &SnapshotView| found.step(&mut scan, image, seen);

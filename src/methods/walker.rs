@@ -1,5 +1,6 @@
 //! Several walks over one attached table in one call.
 
+use crate::call::array::Texts;
 use crate::call::fmgr::Call;
 use crate::catalog::attached_table::AttachedTable;
 use crate::error::{Fallible, MAX_LEVELS};
@@ -7,20 +8,20 @@ use crate::serve::answer;
 use crate::serve::answer::{reads_as_array, refuse_array};
 use crate::serve::asked::Reach;
 use crate::serve::sink::{Relative, Sink};
-use pgrx::{check_for_interrupts, pg_sys};
+use pgrx::check_for_interrupts;
 
 /// The levels of a walk of all levels. Deeper hierarchies are searched level by level (breadth_first.rs).
 pub const ALL: i32 = MAX_LEVELS;
 
-pub struct Walker {
+pub struct Walker<'c> {
     pub of: AttachedTable,
     /// The trees that are asked for, as [`Reach`] has them.
-    pub trees: Option<pg_sys::Datum>,
+    pub trees: Option<Texts<'c>>,
 }
 
-impl Walker {
+impl Walker<'_> {
     /// Opens the table in argument `n`, or the default one. Errors: those of cft_context.
-    pub fn of(call: &Call, n: usize) -> Fallible<Walker> {
+    pub fn of(call: &Call, n: usize) -> Fallible<Self> {
         AttachedTable::open(call, n).map(|of| Walker { of, trees: None })
     }
 

@@ -152,19 +152,19 @@ unsafe extern "C-unwind" fn terminate(signal: i32) {
 }
 
 impl Handle {
-    pub fn has_ended(&self) -> bool {
-        let mut pid = 0;
+    fn status(&self) -> pg_sys::BgwHandleStatus::Type {
         // SAFETY: the handle of a worker that this process registered.
-        let status = unsafe { pg_sys::GetBackgroundWorkerPid(self.0, &mut pid) };
-        matches!(status, pg_sys::BgwHandleStatus::BGWH_STOPPED | pg_sys::BgwHandleStatus::BGWH_POSTMASTER_DIED)
+        unsafe { pg_sys::GetBackgroundWorkerPid(self.0, &mut 0) }
+    }
+
+    pub fn has_ended(&self) -> bool {
+        use pg_sys::BgwHandleStatus::{BGWH_POSTMASTER_DIED, BGWH_STOPPED};
+        [BGWH_STOPPED, BGWH_POSTMASTER_DIED].contains(&self.status())
     }
 
     /// Whether it was registered, and is still to begin.
     pub fn is_to_begin(&self) -> bool {
-        let mut pid = 0;
-        // SAFETY: as above.
-        let status = unsafe { pg_sys::GetBackgroundWorkerPid(self.0, &mut pid) };
-        status == pg_sys::BgwHandleStatus::BGWH_NOT_YET_STARTED
+        self.status() == pg_sys::BgwHandleStatus::BGWH_NOT_YET_STARTED
     }
 
     /// Tells the worker to stop: sets a flag in shared memory and signals the postmaster.

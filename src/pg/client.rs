@@ -7,6 +7,7 @@
 
 #![expect(unsafe_code, reason = "backend variables and timeouts")]
 
+use crate::pg::backend::Meanwhile;
 use pgrx::pg_sys;
 
 /// Milliseconds between two checks.
@@ -28,29 +29,25 @@ mod timeouts {
 /// While this lives, PostgreSQL checks for the client and ends the session if it is gone, as with
 /// client_connection_check_interval.
 #[must_use]
-pub struct Watch(pub Option<i32>);
+pub struct Watch {
+    _interval: Option<Meanwhile<i32>>,
+}
 
 /// Does nothing in a process without a client, if the setting is on, or if the system cannot detect a closed socket.
 pub fn watch() -> Watch {
     // SAFETY: backend variables; the timeout is registered by InitPostgres.
     unsafe {
-        let before = pg_sys::client_connection_check_interval;
-        if before > 0 || pg_sys::MyProcPort.is_null() || !pg_sys::WaitEventSetCanReportClosed() {
-            return Watch(None);
+        if pg_sys::client_connection_check_interval > 0
+            || pg_sys::MyProcPort.is_null()
+            || !pg_sys::WaitEventSetCanReportClosed()
+        {
+            return Watch { _interval: None };
         }
-        pg_sys::client_connection_check_interval = INTERVAL;
+        // A timeout that is still set at the end checks once more, and is not set again.
+        let interval = Meanwhile::new(&raw mut pg_sys::client_connection_check_interval, |_| INTERVAL);
         if !timeouts::get_timeout_active(TIMEOUT) {
             timeouts::enable_timeout_after(TIMEOUT, INTERVAL);
         }
-        Watch(Some(before))
-    }
-}
-
-impl Drop for Watch {
-    fn drop(&mut self) {
-        if let Some(before) = self.0 {
-            // SAFETY: a backend variable. A timeout that is still set checks once more, and is not set again.
-            unsafe { pg_sys::client_connection_check_interval = before };
-        }
+        Watch { _interval: Some(interval) }
     }
 }

@@ -125,44 +125,102 @@ pub unsafe fn rewritten_here(rel: pg_sys::Relation) -> bool {
     }
 }
 
-pub fn schema_usage(schema: pg_sys::Oid, role: pg_sys::Oid) -> bool {
-    // SAFETY: system cache lookups by OID; they raise only when the cache itself is broken.
-    unsafe {
-        #[cfg(feature = "pg15")]
-        let result = pg_sys::pg_namespace_aclcheck(schema, role, pg_sys::ACL_USAGE as pg_sys::AclMode);
-        #[cfg(not(feature = "pg15"))]
-        let result =
-            pg_sys::object_aclcheck(pg_sys::NamespaceRelationId, schema, role, pg_sys::ACL_USAGE as pg_sys::AclMode);
-        result == pg_sys::AclResult::ACLCHECK_OK
+/// Functions that take any numbers, and return one: lookups in the catalogs, and in the process's own lists.
+pub mod numbers {
+    use pgrx::pg_sys;
+    use pgrx::pg_sys::{AclMode, Oid};
+    use std::ffi::{c_char, c_int};
+
+    macro_rules! of_numbers {
+        ($($(#[$attribute:meta])* fn $name:ident($($argument:ident: $of:ty),*) -> $result:ty;)*) => {$(
+            $(#[$attribute])*
+            #[allow(non_snake_case, reason = "the server's names")]
+            pub fn $name($($argument: $of),*) -> $result {
+                // SAFETY: numbers, which may be any; an ERROR, where catalogs are damaged, becomes a panic.
+                unsafe { pg_sys::$name($($argument),*) }
+            }
+        )*};
     }
+
+    of_numbers! {
+        fn AfterTriggerPendingOnRel(table: Oid) -> bool;
+        fn check_enable_rls(table: Oid, role: Oid, no_error: bool) -> c_int;
+        fn ConditionalLockRelationOid(table: Oid, mode: pg_sys::LOCKMODE) -> bool;
+        fn get_array_type(of: Oid) -> Oid;
+        fn get_atttype(table: Oid, number: i16) -> Oid;
+        fn get_collation_isdeterministic(collation: Oid) -> bool;
+        fn get_func_namespace(function: Oid) -> Oid;
+        fn get_func_rettype(function: Oid) -> Oid;
+        fn get_op_opfamily_sortfamily(operator: Oid, family: Oid) -> Oid;
+        fn get_opclass_family(class: Oid) -> Oid;
+        fn get_opclass_input_type(class: Oid) -> Oid;
+        fn get_opfamily_member(family: Oid, left: Oid, right: Oid, strategy: i16) -> Oid;
+        fn get_rel_namespace(table: Oid) -> Oid;
+        fn get_rel_persistence(table: Oid) -> c_char;
+        fn get_rel_relkind(table: Oid) -> c_char;
+        fn get_typtype(of: Oid) -> c_char;
+        fn getBaseType(of: Oid) -> Oid;
+        fn getExtensionOfObject(class: Oid, object: Oid) -> Oid;
+        fn has_privs_of_role(member: Oid, role: Oid) -> bool;
+        #[cfg(feature = "pg15")]
+        fn is_member_of_role(member: Oid, role: Oid) -> bool;
+        fn LockRelationOid(table: Oid, mode: pg_sys::LOCKMODE) -> ();
+        #[cfg(not(feature = "pg15"))]
+        fn member_can_set_role(member: Oid, role: Oid) -> bool;
+        #[cfg(not(feature = "pg15"))]
+        fn object_aclcheck(class: Oid, object: Oid, role: Oid, mode: AclMode) -> pg_sys::AclResult::Type;
+        #[cfg(not(feature = "pg15"))]
+        fn object_ownercheck(class: Oid, object: Oid, role: Oid) -> bool;
+        fn pg_attribute_aclcheck_all(
+            table: Oid,
+            role: Oid,
+            mode: AclMode,
+            how: pg_sys::AclMaskHow::Type
+        ) -> pg_sys::AclResult::Type;
+        #[cfg(feature = "pg15")]
+        fn pg_class_ownercheck(table: Oid, role: Oid) -> bool;
+        #[cfg(feature = "pg15")]
+        fn pg_namespace_aclcheck(schema: Oid, role: Oid, mode: AclMode) -> pg_sys::AclResult::Type;
+        #[cfg(feature = "pg15")]
+        fn pg_proc_aclcheck(function: Oid, role: Oid, mode: AclMode) -> pg_sys::AclResult::Type;
+        fn RelationIsVisible(table: Oid) -> bool;
+        fn VirtualXactLock(transaction: pg_sys::VirtualTransactionId, waits: bool) -> bool;
+        fn UnlockRelationOid(table: Oid, mode: pg_sys::LOCKMODE) -> ();
+    }
+}
+
+pub fn schema_usage(schema: pg_sys::Oid, role: pg_sys::Oid) -> bool {
+    let mode = pg_sys::ACL_USAGE as pg_sys::AclMode;
+    #[cfg(feature = "pg15")]
+    let result = numbers::pg_namespace_aclcheck(schema, role, mode);
+    #[cfg(not(feature = "pg15"))]
+    let result = numbers::object_aclcheck(pg_sys::NamespaceRelationId, schema, role, mode);
+    result == pg_sys::AclResult::ACLCHECK_OK
 }
 
 /// Whether `member` can SET ROLE to `role` (before PostgreSQL 16: is a member of it), so that an owner could hand its
 /// objects to it.
 pub fn may_become(member: pg_sys::Oid, role: pg_sys::Oid) -> bool {
-    // SAFETY: as above.
-    unsafe {
-        #[cfg(feature = "pg15")]
-        return pg_sys::is_member_of_role(member, role);
-        #[cfg(not(feature = "pg15"))]
-        return pg_sys::member_can_set_role(member, role);
-    }
+    #[cfg(feature = "pg15")]
+    return numbers::is_member_of_role(member, role);
+    #[cfg(not(feature = "pg15"))]
+    return numbers::member_can_set_role(member, role);
 }
 
 /// Checks EXECUTE on the function.
 pub fn may_call(function: pg_sys::Oid, role: pg_sys::Oid) -> pg_sys::AclResult::Type {
-    // SAFETY: as above.
-    unsafe {
-        #[cfg(feature = "pg15")]
-        return pg_sys::pg_proc_aclcheck(function, role, pg_sys::ACL_EXECUTE as pg_sys::AclMode);
-        #[cfg(not(feature = "pg15"))]
-        return pg_sys::object_aclcheck(
-            pg_sys::ProcedureRelationId,
-            function,
-            role,
-            pg_sys::ACL_EXECUTE as pg_sys::AclMode,
-        );
-    }
+    let mode = pg_sys::ACL_EXECUTE as pg_sys::AclMode;
+    #[cfg(feature = "pg15")]
+    return numbers::pg_proc_aclcheck(function, role, mode);
+    #[cfg(not(feature = "pg15"))]
+    return numbers::object_aclcheck(pg_sys::ProcedureRelationId, function, role, mode);
+}
+
+pub fn owns_table(table: pg_sys::Oid, role: pg_sys::Oid) -> bool {
+    #[cfg(feature = "pg15")]
+    return numbers::pg_class_ownercheck(table, role);
+    #[cfg(not(feature = "pg15"))]
+    return numbers::object_ownercheck(pg_sys::RelationRelationId, table, role);
 }
 
 /// ReleaseTupleDesc, a macro.
@@ -175,16 +233,6 @@ pub unsafe fn release_desc(desc: pg_sys::TupleDesc) {
         if (*desc).tdrefcount >= 0 {
             pg_sys::DecrTupleDescRefCount(desc);
         }
-    }
-}
-
-pub fn owns_table(table: pg_sys::Oid, role: pg_sys::Oid) -> bool {
-    // SAFETY: as above.
-    unsafe {
-        #[cfg(feature = "pg15")]
-        return pg_sys::pg_class_ownercheck(table, role);
-        #[cfg(not(feature = "pg15"))]
-        return pg_sys::object_ownercheck(pg_sys::RelationRelationId, table, role);
     }
 }
 
@@ -210,21 +258,6 @@ pub fn process_number() -> usize {
         return (*pg_sys::MyProc).pgprocno as usize;
         #[cfg(not(any(feature = "pg15", feature = "pg16")))]
         return pg_sys::MyProcNumber as usize;
-    }
-}
-
-/// Raw xmin of this database's pg_database row: a database dropped and recreated with its old OID (CREATE DATABASE ...
-/// OID) has another. Read from the system cache at each call, so that all sessions agree after GRANT ON DATABASE has
-/// written a new row.
-pub fn database_xmin() -> u32 {
-    // SAFETY: a system cache lookup of the row of our own database, released again.
-    unsafe {
-        let cache = pg_sys::SysCacheIdentifier::DATABASEOID as i32;
-        let tuple = pg_sys::SearchSysCache1(cache, pg_sys::Datum::from(pg_sys::MyDatabaseId));
-        assert!(!tuple.is_null(), "a session's database exists");
-        let xmin = u32::from(pg_sys::htup::HeapTupleHeaderGetRawXmin((*tuple).t_data));
-        pg_sys::ReleaseSysCache(tuple);
-        xmin
     }
 }
 
@@ -337,17 +370,15 @@ pub mod unbound {
     }
 }
 
-/// # Safety
-/// Any OID; reads pg_inherits.
-pub unsafe fn has_children(table: pg_sys::Oid) -> bool {
-    // SAFETY: a palloc'd list of OIDs, NIL (null) when there are none.
+/// Whether pg_inherits has children of a table.
+pub fn has_children(table: pg_sys::Oid) -> bool {
+    // SAFETY: a number, which may be any; a palloc'd list of OIDs, NIL (null) when there are none.
     unsafe { !unbound::find_inheritance_children(table, pg_sys::NoLock as pg_sys::LOCKMODE).is_null() }
 }
 
-/// # Safety
-/// Any OID; reads pg_inherits.
-pub unsafe fn has_superclass(table: pg_sys::Oid) -> bool {
-    // SAFETY: as above.
+/// Whether pg_inherits has a parent of a table.
+pub fn has_superclass(table: pg_sys::Oid) -> bool {
+    // SAFETY: a number, which may be any.
     unsafe { unbound::has_superclass(table) }
 }
 
@@ -377,26 +408,6 @@ pub fn prepared_xid(transaction: &pg_sys::VirtualTransactionId) -> u32 {
     }
     // SAFETY: a function of the server, which looks among prepared transactions under its lock.
     u32::from(unsafe { unbound::TwoPhaseGetXidByVirtualXID(*transaction, &mut false) })
-}
-
-/// Whether pg_cast has a cast of that type to text, other than one WITH INOUT (which is also the default without an
-/// entry).
-pub fn has_cast_to_text(type_oid: u32) -> bool {
-    /// Anum_pg_cast_castmethod, COERCION_METHOD_INOUT (catalog/pg_cast.h).
-    const METHOD: (pg_sys::AttrNumber, u8) = (6, b'i');
-    // SAFETY: a system cache lookup by two types; a column that is never null is read from the tuple, which is
-    // released.
-    unsafe {
-        let cache = pg_sys::SysCacheIdentifier::CASTSOURCETARGET as i32;
-        let (from, to) = (pg_sys::Datum::from(type_oid), pg_sys::Datum::from(pg_sys::TEXTOID));
-        let tuple = pg_sys::SearchSysCache2(cache, from, to);
-        if tuple.is_null() {
-            return false;
-        }
-        let method = pg_sys::SysCacheGetAttr(cache, tuple, METHOD.0, &mut false).value() as u8;
-        pg_sys::ReleaseSysCache(tuple);
-        method != METHOD.1
-    }
 }
 
 /// This process's virtual transaction.

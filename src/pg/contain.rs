@@ -8,6 +8,7 @@
 
 #![expect(unsafe_code, reason = "subtransactions")]
 
+use crate::pg::backend::Meanwhile;
 use crate::pg::compat::plain;
 use crate::pg::error_context;
 use pgrx::{PgTryBuilder, pg_sys};
@@ -119,24 +120,14 @@ impl Before {
 /// and waits until it is sent: a client that wants such messages and reads nothing must not make others wait for our
 /// lock.
 pub struct Quiet {
-    least: i32,
+    _least: Meanwhile<i32>,
 }
 
 impl Quiet {
     pub fn enter() -> Self {
-        // SAFETY: a variable of this process.
-        unsafe {
-            let before = Self { least: pg_sys::client_min_messages };
-            pg_sys::client_min_messages = before.least.max(pgrx::PgLogLevel::ERROR as i32);
-            before
-        }
-    }
-}
-
-impl Drop for Quiet {
-    fn drop(&mut self) {
-        // SAFETY: as above.
-        unsafe { pg_sys::client_min_messages = self.least };
+        let error = pgrx::PgLogLevel::ERROR as i32;
+        // SAFETY: a setting; more messages are left out.
+        Self { _least: unsafe { Meanwhile::new(&raw mut pg_sys::client_min_messages, |least| least.max(error)) } }
     }
 }
 
@@ -144,26 +135,17 @@ impl Drop for Quiet {
 /// an allocation and the record of its address. (After each message PostgreSQL checks for interrupts, and ends the
 /// process if its client has gone.)
 pub struct Unbroken {
-    held_off: u32,
+    /// An ERROR sets the count to zero.
+    _held_off: Meanwhile<u32>,
     _quiet: Quiet,
 }
 
 impl Unbroken {
     pub fn enter() -> Self {
         let quiet = Quiet::enter();
-        // SAFETY: a variable of this process.
-        unsafe {
-            let before = Self { held_off: pg_sys::InterruptHoldoffCount, _quiet: quiet };
-            pg_sys::InterruptHoldoffCount += 1;
-            before
-        }
-    }
-}
-
-impl Drop for Unbroken {
-    fn drop(&mut self) {
-        // SAFETY: as above. An ERROR has set the count to zero.
-        unsafe { pg_sys::InterruptHoldoffCount = self.held_off };
+        // SAFETY: as HOLD_INTERRUPTS does it.
+        let held_off = unsafe { Meanwhile::new(&raw mut pg_sys::InterruptHoldoffCount, |count| count + 1) };
+        Self { _held_off: held_off, _quiet: quiet }
     }
 }
 

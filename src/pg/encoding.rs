@@ -8,6 +8,7 @@
 
 use crate::pg::backend::is_utf8;
 use pgrx::pg_sys;
+use std::ffi::{CStr, c_char};
 
 /// Byte b is the character ESCAPE + b.
 const ESCAPE: u32 = 0x10_FF00;
@@ -36,6 +37,30 @@ pub fn shown(text: &str) -> String {
         return text.to_string();
     }
     text.chars().map(|char| if char.is_ascii() { char } else { '?' }).collect()
+}
+
+/// A text as UTF-8: the bytes themselves, or PostgreSQL's copy in the current memory context. SQL_ASCII's bytes must be
+/// valid: else it raises 22021.
+pub fn to_utf8(text: &[u8]) -> &[u8] {
+    // SAFETY: converts so many bytes; the result is NUL-terminated unless it is the argument itself.
+    converted(text, |from, len| unsafe { pg_sys::pg_server_to_any(from, len, pg_sys::pg_enc::PG_UTF8 as i32) })
+}
+
+/// UTF-8 as a text of the database's encoding: the bytes themselves, or PostgreSQL's copy.
+pub fn of_utf8(text: &str) -> &[u8] {
+    // SAFETY: as above.
+    let convert = |from, len| unsafe { pg_sys::pg_any_to_server(from, len, pg_sys::pg_enc::PG_UTF8 as i32) };
+    converted(text.as_bytes(), convert)
+}
+
+fn converted(text: &[u8], convert: impl FnOnce(*const c_char, i32) -> *mut c_char) -> &[u8] {
+    if is_utf8() {
+        return text;
+    }
+    let from = text.as_ptr().cast();
+    let converted = convert(from, text.len() as i32).cast_const();
+    // SAFETY: a C string, unless it is the argument itself.
+    if converted == from { text } else { unsafe { CStr::from_ptr(converted).to_bytes() } }
 }
 
 /// How many of the first `most` bytes of a text, which has less than a gigabyte, are whole characters.

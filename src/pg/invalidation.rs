@@ -27,6 +27,12 @@ unsafe extern "C-unwind" fn other_changed(_arg: pg_sys::Datum, _cache: i32, _has
     OTHERS.set(OTHERS.get() + 1);
 }
 
+/// Takes in the invalidations of other sessions.
+pub fn process() {
+    // SAFETY: in a transaction; it runs callbacks, of which ours only count.
+    unsafe { pg_sys::AcceptInvalidationMessages() };
+}
+
 fn watch() {
     use pg_sys::SysCacheIdentifier::{
         AMOPOPID, AUTHMEMMEMROLE, AUTHOID, CASTSOURCETARGET, DATABASEOID, NAMESPACEOID, OPEROID, PROCOID, TYPEOID,

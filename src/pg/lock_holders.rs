@@ -8,6 +8,7 @@
 
 use crate::pg::backend;
 use crate::pg::compat;
+use crate::pg::compat::numbers;
 use pgrx::pg_sys;
 
 type Transaction = pg_sys::VirtualTransactionId;
@@ -93,8 +94,7 @@ pub fn lockers(table: pg_sys::Oid) -> Vec<Transaction> {
 
 fn join(transactions: Vec<Transaction>) {
     for transaction in transactions {
-        // SAFETY: waits for that virtual transaction's end.
-        unsafe { pg_sys::VirtualXactLock(transaction, true) };
+        numbers::VirtualXactLock(transaction, true);
     }
 }
 

@@ -7,6 +7,7 @@
 
 #![expect(unsafe_code, reason = "resource owners")]
 
+use crate::pg::compat::numbers;
 use pgrx::pg_sys;
 use std::cell::Cell;
 
@@ -60,8 +61,7 @@ pub fn note_read(table: pg_sys::Oid) {
 /// Releases AccessShareLock on a table once: a lock taken beside those that [`note_read`] knows. The entry of an open
 /// table stays without it.
 pub fn let_go(table: pg_sys::Oid) {
-    // SAFETY: any OID may be unlocked; a WARNING if no lock is held.
-    unsafe { pg_sys::UnlockRelationOid(table, pg_sys::AccessShareLock as pg_sys::LOCKMODE) };
+    numbers::UnlockRelationOid(table, pg_sys::AccessShareLock as pg_sys::LOCKMODE);
 }
 
 /// Takes locks that the transaction holds to its end (a subtransaction until it aborts), whichever statement or cursor
@@ -84,8 +84,7 @@ pub fn keep_for_changes(table: pg_sys::Oid) {
     // SAFETY: reads a backend variable.
     let held = Some((unsafe { pg_sys::CurTransactionResourceOwner }, table));
     if CHANGED.get() != held {
-        // SAFETY: any OID may be locked.
-        to_the_end(|| unsafe { pg_sys::LockRelationOid(table, pg_sys::RowExclusiveLock as pg_sys::LOCKMODE) });
+        to_the_end(|| numbers::LockRelationOid(table, pg_sys::RowExclusiveLock as pg_sys::LOCKMODE));
         CHANGED.set(held);
     }
 }

@@ -11,6 +11,7 @@
 #![expect(unsafe_code, reason = "snapshots and the commit log")]
 
 use crate::pg::compat::{plain, unguarded};
+use crate::pg::relation::Relation;
 use cftrag_core::{Fate, Fates, Hint, View, Visibility};
 use pgrx::{check_for_interrupts, pg_sys};
 use std::cell::Cell;
@@ -38,6 +39,11 @@ pub fn full_xid(xid: u32) -> u64 {
     next.wrapping_add_signed(i64::from(xid.wrapping_sub(next as u32) as i32))
 }
 
+pub fn is_active() -> bool {
+    // SAFETY: reads a backend variable.
+    unsafe { pg_sys::ActiveSnapshotSet() }
+}
+
 /// The active snapshot: there is one in every SQL function.
 pub fn active() -> pg_sys::Snapshot {
     // SAFETY: reads a backend variable.
@@ -46,9 +52,20 @@ pub fn active() -> pg_sys::Snapshot {
 
 /// Runs `work` under a snapshot that sees what is committed now.
 pub fn under_latest<R>(work: impl FnOnce() -> R) -> R {
+    // SAFETY: in a transaction.
+    under(|| unsafe { pg_sys::GetLatestSnapshot() }, work)
+}
+
+/// Runs `work` under the transaction's snapshot, as a statement of a session does.
+pub fn under_transactions<R>(work: impl FnOnce() -> R) -> R {
+    // SAFETY: in a transaction.
+    under(|| unsafe { pg_sys::GetTransactionSnapshot() }, work)
+}
+
+fn under<R>(take: impl FnOnce() -> pg_sys::Snapshot, work: impl FnOnce() -> R) -> R {
     // SAFETY: pushed and popped; after an ERROR in between the abort pops it.
     unsafe {
-        pg_sys::PushActiveSnapshot(pg_sys::GetLatestSnapshot());
+        pg_sys::PushActiveSnapshot(take());
         let done = work();
         pg_sys::PopActiveSnapshot();
         done
@@ -89,6 +106,17 @@ pub struct SnapshotView {
 const DEEP: i32 = 32;
 
 impl SnapshotView {
+    /// The view of the active snapshot, if an image can answer under it: an MVCC snapshot taken on a primary. It is used
+    /// by what runs under that snapshot.
+    pub fn active() -> Option<Self> {
+        let snapshot = active();
+        // SAFETY: active.
+        unsafe {
+            let is_mvcc = !snapshot.is_null() && (*snapshot).snapshot_type == pg_sys::SnapshotType::SNAPSHOT_MVCC;
+            (is_mvcc && !(*snapshot).takenDuringRecovery).then(|| Self::new(snapshot))
+        }
+    }
+
     /// # Safety
     /// `snapshot` is an MVCC snapshot that stays active while `SnapshotView` lives.
     pub unsafe fn new(snapshot: pg_sys::Snapshot) -> Self {
@@ -312,11 +340,8 @@ impl Fates for XidFates {
     }
 }
 
-/// Every snapshot in use sees versions below this xid alike.
-///
-/// # Safety
-/// `rel` is an open relation that this transaction did not create.
-pub unsafe fn horizon(rel: pg_sys::Relation) -> u64 {
-    // SAFETY: the caller's promise.
-    full_xid(u32::from(unsafe { pg_sys::GetOldestNonRemovableTransactionId(rel) }))
+/// Every snapshot in use sees versions below this xid alike, in a relation that this transaction did not create.
+pub fn horizon(rel: &Relation) -> u64 {
+    // SAFETY: open.
+    full_xid(u32::from(unsafe { pg_sys::GetOldestNonRemovableTransactionId(rel.raw()) }))
 }

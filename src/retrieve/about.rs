@@ -1,6 +1,7 @@
 //! The documents about entities and their relatives, each once, with the nearest of these.
 
 use crate::call::fmgr::{array_of_values, text_array};
+use crate::call::text::Text;
 use crate::call::work_memory::{Room, list};
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::documents::Documents;
@@ -62,7 +63,7 @@ pub struct About {
 /// Which documents about entities and their relatives are wanted.
 #[derive(Clone, Copy)]
 pub struct Among<'a> {
-    pub reach: Reach,
+    pub reach: Reach<'a>,
     /// At most so many: then those with most of the words are first, too, and the entities take turns.
     pub most: Option<usize>,
     pub words: Option<&'a Weighed>,
@@ -93,7 +94,7 @@ struct Places {
 const COLUMNS: [pg_sys::Oid; 6] =
     [pg_sys::INT4OID, pg_sys::TEXTOID, pg_sys::TEXTOID, pg_sys::INT4OID, pg_sys::FLOAT8OID, pg_sys::TEXTOID];
 
-impl Wanted {
+impl Wanted<'_> {
     /// The documents about these distinct entities and their relatives: by depth, then by distance. Errors:
     /// 55000 (no entities attached), those of cft_context and of [`Wanted::condition`]; 53400, 53200 (memory).
     pub fn about_all(
@@ -183,7 +184,7 @@ impl Wanted {
         let sql = search::about(of, how, self.embedding.is_some(), condition, order)?;
         let each = words.map(Weighed::each);
         let values = [
-            (self.vector, self.embedding),
+            (self.vector, self.embedding.map(Text::datum)),
             (pg_sys::TEXTARRAYOID, Some(names)),
             (pg_sys::INT4ARRAYOID, Some(depths)),
             (pg_sys::TEXTARRAYOID, filter.as_ref().map(Condition::parameter)),
@@ -247,7 +248,8 @@ impl Wanted {
         });
         if let Some(tops) = self.within {
             let names: Vec<&[u8]> = all.iter().map(|(_, name)| known.get(*name)).collect(); // bounded: `room` has it
-            let mut are_within = Within::of(&of, &within::tops(tops)?, reach.trees).those_of(&names)?.into_iter();
+            let mut are_within =
+                Within::of(&of, &tops.copied(&mut Room::new())?, reach.trees).those_of(&names)?.into_iter();
             all.retain(|_| are_within.next() == Some(true));
         }
         Ok(Places { names: known, all })

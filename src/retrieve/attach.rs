@@ -10,7 +10,7 @@ use crate::catalog::column_rules::type_name;
 use crate::catalog::column_sql::text_of;
 use crate::catalog::documents::{DocumentColumn, Documents, require_embedding};
 use crate::catalog::edges_table::EdgesTable;
-use crate::catalog::name::{display_identifier, display_name};
+use crate::catalog::name::display_name;
 use crate::catalog::register::ForRole;
 use crate::catalog::registered::{Kind, Which};
 use crate::catalog::registration::Functions;
@@ -18,6 +18,7 @@ use crate::catalog::{privileges, register, registered, registration, trust, word
 use crate::error;
 use crate::error::Fallible;
 use crate::pg::encoding;
+use crate::pg::lookup;
 use crate::retrieve::found::Found;
 use crate::retrieve::links::NewLinks;
 use crate::retrieve::{links, phrases, words};
@@ -164,8 +165,8 @@ impl NewDocuments {
             pg_sys::JSONBOID => "jsonb_array_elements_text",
             _ => "unnest",
         };
-        let (table, id) = (display_name(self.table), display_identifier(&self.id));
-        let unnested = format!("{unnest}({})", display_identifier(entity));
+        let (table, id) = (display_name(self.table), lookup::quoted(&self.id));
+        let unnested = format!("{unnest}({})", lookup::quoted(entity));
         Err(error::documents_of_several(entity, &table, &id, &unnested, [&self.id, &self.body, &self.embedding]))
     }
 
@@ -355,7 +356,7 @@ fn is_attached(table: pg_sys::Oid, edges: pg_sys::Oid, function: pg_sys::Oid, co
 fn note_index(of: &Documents) -> Fallible<()> {
     let (rows, column, distance) = (of.rows()?, &of.embedding, &of.distance);
     if !distance.has_index && rows >= MANY {
-        let name = display_identifier(&column.name);
+        let name = lookup::quoted(&column.name);
         error::notice_no_index(&of.shown, &name, &distance.type_name, column.modifier, rows);
     }
     Ok(())

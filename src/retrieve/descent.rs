@@ -8,6 +8,7 @@
 
 use crate::call::fmgr;
 use crate::call::fmgr::{Call, Rows, text_array, text_datum};
+use crate::call::text::Text;
 use crate::call::work_memory::Room;
 use crate::error::Fallible;
 use crate::methods::big_map::Table;
@@ -69,10 +70,10 @@ struct Rules {
 }
 
 /// Computes the scores of entities.
-struct Scoring {
+struct Scoring<'c> {
     statement: String,
     vector: pg_sys::Oid,
-    embedding: pg_sys::Datum,
+    embedding: Text<'c>,
     filter: Option<pg_sys::Datum>,
     compared: i64,
 }
@@ -98,7 +99,7 @@ struct Descent {
 #[pg_extern(sql = false)]
 fn cft_descend(call: Call) -> Fallible<()> {
     let rows = call.rows();
-    let (Some(embedding), Some(_), Some(_)) = (call.arg(0), call.arg(3), call.arg(4)) else { return Ok(()) };
+    let (Some(embedding), Some(_), Some(_)) = (call.stored(0), call.arg(3), call.arg(4)) else { return Ok(()) };
     let (walker, mut descent) = (Walker::of(&call, 11)?, Descent::default());
     let float = |n: usize, or: f64| call.arg(n).map_or(or, |value| f64::from_bits(value.value() as u64));
     let rules = Rules {
@@ -113,7 +114,7 @@ fn cft_descend(call: Call) -> Fallible<()> {
         beam: call.int(8).unwrap_or(1).max(1) as usize,
     };
     let meaning = Meaning::of(&walker.of, call.oid(1))?;
-    let (sql, filter) = meaning.scoring(embedding, call.arg(12))?;
+    let (sql, filter) = meaning.scoring(embedding, call.stored(12))?;
     let statement = format!("SELECT s.place, s.score FROM ({sql}) AS s");
     let mut scoring = Scoring { statement, vector: call.argument_types()[0], embedding, filter, compared: 0 };
     if let (Some(trees), Some(tops)) = (call.texts(3)?, call.texts(4)?) {
@@ -325,7 +326,7 @@ impl Descent {
     }
 }
 
-impl Scoring {
+impl Scoring<'_> {
     /// Passes the place of a name and its score to `take`; a name may have no score, or several.
     fn of(&mut self, names: &[&[u8]], mut take: impl FnMut(usize, f64) -> Fallible<()>) -> Fallible<()> {
         if names.is_empty() {
@@ -333,7 +334,7 @@ impl Scoring {
         }
         let values = [
             (pg_sys::TEXTARRAYOID, Some(text_array(names))),
-            (self.vector, Some(self.embedding)),
+            (self.vector, Some(self.embedding.datum())),
             (pg_sys::TEXTARRAYOID, self.filter),
         ];
         let mut found = Found::of(&[pg_sys::INT8OID, pg_sys::FLOAT8OID]);

@@ -2,17 +2,17 @@
 //! scans continue where they would otherwise end (iterative scans, 0.8 and later); if rows are still missing, all
 //! distances are compared.
 
-#![expect(unsafe_code, reason = "the bytes of a vector")]
-
-use crate::call::fmgr::{beginning, text_bytes};
+use crate::call::array::Texts;
+use crate::call::fmgr::beginning;
+use crate::call::text::Text;
 use crate::call::work_memory::{Room, copy};
 use crate::catalog::documents::{Distance, DocumentColumn, Documents, Embeddings};
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::filter::{Condition, OF_SEARCHES};
-use crate::catalog::name::display_identifier;
 use crate::catalog::privileges;
 use crate::error;
 use crate::error::Fallible;
+use crate::pg::lookup;
 use crate::pg::{backend, settings};
 use crate::retrieve::found::{Found, Row};
 use crate::retrieve::search;
@@ -27,16 +27,15 @@ const GOES_ON: [&CStr; 2] = [c"hnsw.iterative_scan", c"ivfflat.iterative_scan"];
 
 /// What a search is asked for: values of a function's arguments.
 #[derive(Clone, Copy)]
-pub struct Wanted {
+pub struct Wanted<'c> {
     /// The type of embeddings, and one.
     pub vector: pg_sys::Oid,
-    pub embedding: Option<pg_sys::Datum>,
+    pub embedding: Option<Text<'c>>,
     pub edges: Option<pg_sys::Oid>,
-    /// Values of type text[].
-    pub trees: Option<pg_sys::Datum>,
-    pub within: Option<pg_sys::Datum>,
+    pub trees: Option<Texts<'c>>,
+    pub within: Option<Texts<'c>>,
     /// A value of type jsonb.
-    pub filter: Option<pg_sys::Datum>,
+    pub filter: Option<Text<'c>>,
     /// Tokens of all texts.
     pub budget: Option<i32>,
     /// Whether a search returns the columns that a prompt shows beside the text.
@@ -48,7 +47,7 @@ pub const COLUMNS: [pg_sys::Oid; 5] =
     [pg_sys::TEXTOID, pg_sys::TEXTOID, pg_sys::TEXTOID, pg_sys::INT4OID, pg_sys::FLOAT8OID];
 pub const WITH_SHOWN: [pg_sys::Oid; 6] = [COLUMNS[0], COLUMNS[1], COLUMNS[2], COLUMNS[3], COLUMNS[4], pg_sys::TEXTOID];
 
-impl Wanted {
+impl Wanted<'_> {
     /// The text of a document, of which column `n` has the text and the next one the tokens: of more tokens than the
     /// budget has, only as much as fits. Returns it with the tokens of the whole.
     pub fn body(&self, row: &Row, n: usize, room: &mut Room) -> Fallible<(Option<Vec<u8>>, i32)> {
@@ -69,11 +68,11 @@ impl Wanted {
 
     pub fn values(&self, filter: Option<&Condition>) -> [Value; 5] {
         [
-            (self.vector, self.embedding),
-            (pg_sys::TEXTARRAYOID, self.within),
+            (self.vector, self.embedding.map(Text::datum)),
+            (pg_sys::TEXTARRAYOID, self.within.map(Texts::datum)),
             (pg_sys::REGCLASSOID, self.edges.map(pg_sys::Datum::from)),
             (pg_sys::TEXTARRAYOID, filter.map(Condition::parameter)),
-            (pg_sys::TEXTARRAYOID, self.trees),
+            (pg_sys::TEXTARRAYOID, self.trees.map(Texts::datum)),
         ]
     }
 
@@ -165,7 +164,7 @@ impl Wanted {
 }
 
 /// 22000 if an embedding does not have the dimensions of that column; none are wanted if they are not declared.
-pub fn check_against(embedding: pg_sys::Datum, wanted: i32, column: &str) -> Fallible<()> {
+pub fn check_against(embedding: Text<'_>, wanted: i32, column: &str) -> Fallible<()> {
     let (given, _) = vector(embedding);
     let differs = wanted > 0 && wanted != i32::from(given);
     if differs { Err(error::dimensions_differ(given, wanted, column)) } else { Ok(()) }
@@ -173,14 +172,13 @@ pub fn check_against(embedding: pg_sys::Datum, wanted: i32, column: &str) -> Fal
 
 /// The dimensions of a vector, and the bytes of its elements (pgvector's vector.h): behind the dimensions are two
 /// bytes, then as many elements.
-fn vector<'v>(embedding: pg_sys::Datum) -> (i16, &'v [u8]) {
-    // SAFETY: SQL declares the argument vector, a varlena.
-    let bytes = unsafe { text_bytes(embedding) };
+fn vector<'v>(embedding: Text<'v>) -> (i16, &'v [u8]) {
+    let bytes = embedding.bytes();
     (i16::from_ne_bytes([bytes[0], bytes[1]]), &bytes[4..])
 }
 
 /// Whether all elements of a vector are zero, or would be in a column of that type.
-fn is_zero(embedding: pg_sys::Datum, type_name: &str) -> bool {
+fn is_zero(embedding: Text<'_>, type_name: &str) -> bool {
     /// Half of the smallest halfvec's element, which is rounded to zero.
     const HALF: f32 = 2.980_232_2e-8;
     let least = if type_name.ends_with("halfvec") { HALF } else { 0.0 };
@@ -191,13 +189,8 @@ fn is_zero(embedding: pg_sys::Datum, type_name: &str) -> bool {
 
 /// Checks an embedding against the column that is searched. Errors: 22000 (dimensions), 22023 (a zero vector, which has
 /// no cosine distance).
-pub fn check_embedding(
-    embedding: pg_sys::Datum,
-    column: &DocumentColumn,
-    distance: &Distance,
-    table: &str,
-) -> Fallible<()> {
-    check_against(embedding, column.modifier, &format!("{table}.{}", display_identifier(&column.name)))?;
+pub fn check_embedding(embedding: Text<'_>, column: &DocumentColumn, distance: &Distance, table: &str) -> Fallible<()> {
+    check_against(embedding, column.modifier, &format!("{table}.{}", lookup::quoted(&column.name)))?;
     if distance.is_cosine && is_zero(embedding, &distance.type_name) { Err(error::zero_embedding()) } else { Ok(()) }
 }
 

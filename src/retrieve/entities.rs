@@ -21,7 +21,7 @@ pub struct Near {
 /// Bytes of an entity in a list, besides its name.
 const EACH: usize = 96;
 
-impl Wanted {
+impl Wanted<'_> {
     /// The `k` nearest entities, or those of the `k` nearest documents. Errors: those of [`Wanted::nearest`]; 55000 if
     /// embeddings of entities are to have metadata.
     pub fn nearest_entities(&self, function: pg_sys::Oid, k: i32, documents: Option<pg_sys::Oid>) -> Fallible<Near> {

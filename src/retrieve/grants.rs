@@ -17,6 +17,7 @@
 //! with the caller's rights, under the snapshot of the query.
 
 use crate::call::array;
+use crate::call::array::Texts;
 use crate::call::work_memory::Room;
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::grants_table::GrantsTable;
@@ -77,7 +78,7 @@ impl Law {
 pub struct Claim<'a> {
     pub grants: &'a GrantsTable,
     pub edges: &'a dyn Fn() -> Fallible<AttachedTable>,
-    pub trees: Option<pg_sys::Datum>,
+    pub trees: Option<Texts<'a>>,
     pub roles: &'a [&'a [u8]],
 }
 

@@ -100,10 +100,10 @@ impl Matters<'_> {
 
 /// Where the hierarchy of entities is read.
 #[derive(Clone, Copy)]
-pub struct Scope {
+pub struct Scope<'c> {
     pub function: pg_sys::Oid,
     pub edges: Option<pg_sys::Oid>,
-    pub reach: Reach,
+    pub reach: Reach<'c>,
 }
 
 impl Hierarchy {

@@ -10,6 +10,7 @@
 //!
 //! Statements run under search_path pg_catalog, pg_temp.
 
+use crate::call::fmgr;
 use crate::call::fmgr::text_datum;
 use crate::call::trigger::Trigger as Fired;
 use crate::catalog::documents::{DocumentColumn, Documents, Linked};
@@ -20,7 +21,7 @@ use crate::catalog::registered::{Kind, Which};
 use crate::catalog::registration::Functions;
 use crate::catalog::statement::Statement;
 use crate::catalog::trigger_ddl::Trigger;
-use crate::catalog::{links_table, privileges, register, registered, registration, roles, trigger_ddl, trust};
+use crate::catalog::{links_table, privileges, register, registered, registration, trigger_ddl, trust};
 use crate::error;
 use crate::error::Fallible;
 use crate::guc::Match;
@@ -156,9 +157,9 @@ pub fn wait_for_images(edges: pg_sys::Oid, matching: Match, functions: Functions
     const START: Duration = Duration::from_millis(500);
     const END: Duration = Duration::from_secs(60);
     let Some(control) = control::attach() else { return Ok(()) };
-    let no = pg_sys::Datum::from(false);
-    let text = text_datum(b"x");
-    let question = Question { text, trees: None, within: None, overlapping: no, once: true, matching, narrow: false };
+    let text = fmgr::text(b"x")?;
+    let question =
+        Question { text, trees: None, within: None, overlapping: false, once: true, matching, narrow: false };
     let begun = Instant::now();
     loop {
         // An image serves no snapshot that is older. (The linker has none of its own.)
@@ -188,7 +189,7 @@ pub fn remove(documents: pg_sys::Oid, functions: Functions) -> Fallible<()> {
         if said.column("mentions").is_some() && privileges::is_owner(said.table) {
             let links = EdgesTable::open(said.table)?;
             let sql = format!("DROP TABLE {}", links.qualified());
-            let owner = roles::owner(said.table).unwrap_or(pg_sys::InvalidOid);
+            let owner = trust::owner(said.table).unwrap_or(pg_sys::InvalidOid);
             drop(links);
             trust::as_role(owner, 0, || command(&sql));
         }
@@ -219,7 +220,7 @@ impl<'d> Links<'d> {
     pub fn of(of: &'d Documents, functions: Functions) -> Option<Self> {
         let mapping = of.mapping.as_ref().filter(|mapping| mapping.mentions.is_some())?;
         let linked = of.linked.as_ref()?;
-        if roles::owner(mapping.oid) != roles::owner(of.oid) {
+        if trust::owner(mapping.oid) != trust::owner(of.oid) {
             return None;
         }
         let edges = registration::now(linked.edges, functions);

@@ -5,6 +5,7 @@
 //! cft_attach_embeddings, else in the documents about the entities.
 
 use crate::call::fmgr::text_array;
+use crate::call::text::Text;
 use crate::call::work_memory::{Room, list};
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::documents::{DocumentColumn, Documents, Embeddings};
@@ -112,7 +113,7 @@ impl Meaning {
     }
 
     /// 22000 if an embedding has other dimensions than those that are searched, 22023 if it has no direction.
-    fn check(&self, embedding: pg_sys::Datum) -> Fallible<()> {
+    fn check(&self, embedding: Text<'_>) -> Fallible<()> {
         match self {
             Self::Embeddings(of) => check_embedding(embedding, &of.embedding, &of.distance, &display_name(of.oid)),
             Self::Documents(of) => check_embedding(embedding, &of.embedding, &of.distance, &display_name(of.oid)),
@@ -121,7 +122,7 @@ impl Meaning {
 
     /// A filter of the documents, which compares with that parameter. 55000 if there are embeddings of entities, which
     /// have no metadata.
-    fn condition(&self, filter: Option<pg_sys::Datum>, parameter: usize) -> Fallible<Option<Condition>> {
+    fn condition(&self, filter: Option<Text<'_>>, parameter: usize) -> Fallible<Option<Condition>> {
         let Some(filter) = filter else { return Ok(None) };
         match self {
             Self::Embeddings(of) => Err(error::no_metadata(&display_name(of.oid))),
@@ -130,11 +131,7 @@ impl Meaning {
     }
 
     /// The statement for the scores of entities $1 against $2, and the parameter $3 of its filter.
-    pub fn scoring(
-        &self,
-        embedding: pg_sys::Datum,
-        filter: Option<pg_sys::Datum>,
-    ) -> Fallible<(String, Option<pg_sys::Datum>)> {
+    pub fn scoring(&self, embedding: Text<'_>, filter: Option<Text<'_>>) -> Fallible<(String, Option<pg_sys::Datum>)> {
         let condition = self.condition(filter, 3)?;
         self.check(embedding)?;
         let sql = condition.as_ref().map(|condition| condition.sql.as_str());
@@ -145,14 +142,17 @@ impl Meaning {
     /// without a score are left out.
     pub fn nearest_of(
         &self,
-        (vector, embedding): (pg_sys::Oid, pg_sys::Datum),
+        (vector, embedding): (pg_sys::Oid, Text<'_>),
         names: &[&[u8]],
         k: usize,
     ) -> Fallible<Near> {
         let (sql, _) = self.scoring(embedding, None)?;
         let sql = format!("SELECT s.name, pg_catalog.max(s.score) FROM ({sql}) AS s GROUP BY s.name");
-        let values =
-            [(pg_sys::TEXTARRAYOID, Some(text_array(names))), (vector, Some(embedding)), (pg_sys::TEXTARRAYOID, None)];
+        let values = [
+            (pg_sys::TEXTARRAYOID, Some(text_array(names))),
+            (vector, Some(embedding.datum())),
+            (pg_sys::TEXTARRAYOID, None),
+        ];
         let mut found = Found::of(&[pg_sys::TEXTOID, pg_sys::FLOAT8OID]);
         found.run(&sql, Planning::Custom, &values);
         let (mut near, mut room) = (Near::default(), Room::new());
@@ -221,7 +221,7 @@ fn those(
     names.extend(near.names());
     let mut those = within::there(edges, &names, None)?;
     if let Some(tops) = wanted.within {
-        let mut are_within = Within::of(edges, &within::tops(tops)?, None).those_of(&those)?.into_iter();
+        let mut are_within = Within::of(edges, &tops.copied(&mut Room::new())?, None).those_of(&those)?.into_iter();
         those.retain(|_| are_within.next() == Some(true));
     }
     let mut inner = Found::of(&[pg_sys::TEXTOID]);

@@ -55,7 +55,7 @@ pub fn mentions(
     let tables = Tables::open(function, edges, question.matching)?;
     let mut found = workspace();
     if tables.find(question, &mut found)? {
-        let text = question.text();
+        let text = question.text.bytes();
         for n in 0..found.len() {
             check_for_interrupts!();
             let (mention, entity, alias) = found.texts(n);

@@ -1,6 +1,7 @@
 //! The entities that a question is about, and how much is said of each.
 
-use crate::call::fmgr::{beginning, text_bytes};
+use crate::call::fmgr::beginning;
+use crate::call::text::Text;
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::documents::{Documents, Embeddings};
 use crate::catalog::registration::Functions;
@@ -103,12 +104,10 @@ pub fn ways(named: &[Named], hierarchy: &Hierarchy, is_above: &HashSet<usize>, w
 }
 
 /// Words of a question, in lower case.
-pub fn words_of(question: pg_sys::Datum) -> HashSet<String> {
+pub fn words_of(question: Text<'_>) -> HashSet<String> {
     /// Bytes of a question that are read.
     const MOST: usize = 10_000;
-    // SAFETY: a text value, not kept beyond the call.
-    #[expect(unsafe_code, reason = "a text value")]
-    let text = unsafe { text_bytes(question) };
+    let text = question.bytes();
     let text = encoding::decode(beginning(text, MOST, text.len().max(MOST))).to_lowercase();
     text.split(|one: char| !one.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_string).collect() // bounded: MOST
 }
@@ -121,13 +120,7 @@ pub struct Words {
 
 impl Words {
     /// Errors: those of [`Wanted::weigh`].
-    pub fn of(
-        wanted: &Wanted,
-        documents: &Documents,
-        k: i32,
-        question: pg_sys::Datum,
-        named: &[Named],
-    ) -> Fallible<Self> {
+    pub fn of(wanted: &Wanted, documents: &Documents, k: i32, question: Text<'_>, named: &[Named]) -> Fallible<Self> {
         // Namesakes are called alike: thousands of them are one text.
         let text = |one: &Named| {
             let alias = one.alias.as_deref().unwrap_or_default();
@@ -167,11 +160,11 @@ impl Words {
 pub fn mentioned(
     function: pg_sys::Oid,
     wanted: &Wanted,
-    text: pg_sys::Datum,
+    text: Text<'_>,
     matching: Match,
     narrow: bool,
 ) -> Fallible<Vec<Named>> {
-    let (trees, within, overlapping) = (wanted.trees, wanted.within, pg_sys::Datum::from(false));
+    let (trees, within, overlapping) = (wanted.trees, wanted.within, false);
     let question = Question { text, trees, within, overlapping, once: true, matching, narrow };
     let mut all = Vec::new(); // bounded: those that were found
     for one in first_mentions(function, wanted.edges, &question)? {

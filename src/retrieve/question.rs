@@ -1,5 +1,6 @@
 //! What cft_retrieve is asked.
 
+use crate::call::text::Text;
 use crate::error;
 use crate::error::Fallible;
 use crate::guc::Match;
@@ -45,11 +46,10 @@ impl Mode {
 
 /// The arguments of cft_retrieve.
 #[derive(Clone, Copy)]
-pub struct Request {
+pub struct Request<'c> {
     pub function: pg_sys::Oid,
-    /// A text value.
-    pub question: Option<pg_sys::Datum>,
-    pub wanted: Wanted,
+    pub question: Option<Text<'c>>,
+    pub wanted: Wanted<'c>,
     pub k: i32,
     pub chunks: Option<i32>,
     pub up: i32,
@@ -63,7 +63,7 @@ pub struct Request {
     pub expand: Option<Expand>,
 }
 
-impl Request {
+impl<'c> Request<'c> {
     /// 22023 if a number is negative.
     pub fn check(&self) -> Fallible<()> {
         let Self { k, up, down, chunks, .. } = *self;
@@ -84,11 +84,11 @@ impl Request {
         self.mode.unwrap_or(Mode::Cft)
     }
 
-    pub fn reach(&self) -> Reach {
+    pub fn reach(&self) -> Reach<'c> {
         Reach { trees: self.wanted.trees, ..Reach::levels(self.up, self.down) }
     }
 
-    pub fn of_hierarchy(&self) -> hierarchy::Scope {
+    pub fn of_hierarchy(&self) -> hierarchy::Scope<'c> {
         hierarchy::Scope { function: self.function, edges: self.wanted.edges, reach: self.reach() }
     }
 }

@@ -1,7 +1,9 @@
 //! Which entity a mention may mean: by its exact name, as texts name entities (folded, by a label or an alias, written
 //! otherwise), as a path, or the nearest by embedding. The first way that finds some decides.
 
-use crate::call::fmgr::{text_array_of, text_value};
+use crate::call::array::Texts;
+use crate::call::fmgr;
+use crate::call::text::Text;
 use crate::call::utf8::{as_utf8, from_utf8};
 use crate::call::work_memory::Room;
 use crate::catalog::attached_table::AttachedTable;
@@ -22,9 +24,9 @@ use std::collections::{BTreeMap, HashSet};
 
 /// What cft_resolve is asked for. `wanted` has the edges, trees, entities to be within and the embedding.
 #[derive(Clone, Copy)]
-pub struct ResolveRequest {
+pub struct ResolveRequest<'c> {
     pub function: pg_sys::Oid,
-    pub wanted: Wanted,
+    pub wanted: Wanted<'c>,
     pub k: usize,
     pub documents: Option<pg_sys::Oid>,
     pub matching: Match,
@@ -50,26 +52,26 @@ const EACH: usize = 160;
 
 /// At most `k` entities that a text value may mean, the best first. Errors: those of cft_entities and
 /// cft_nearest_entities; 42501 (the edges).
-pub fn resolve(asked: &ResolveRequest, mention: pg_sys::Datum) -> Fallible<Vec<Meant>> {
+pub fn resolve(asked: &ResolveRequest, mention: Text<'_>) -> Fallible<Vec<Meant>> {
     let edges = AttachedTable::of_reader(asked.function, asked.wanted.edges)?;
     let asked = &ResolveRequest { wanted: Wanted { edges: Some(edges.oid()), ..asked.wanted }, ..*asked };
     let by_name = with_settings(&[(c"cftrag.match_case", c"off")], || asked.by_name(&edges, mention))?;
     if !by_name.is_empty() { Ok(by_name) } else { asked.nearest(&edges) }
 }
 
-impl ResolveRequest {
-    fn by_name(&self, edges: &AttachedTable, mention: pg_sys::Datum) -> Fallible<Vec<Meant>> {
+impl ResolveRequest<'_> {
+    fn by_name(&self, edges: &AttachedTable, mention: Text<'_>) -> Fallible<Vec<Meant>> {
         let Self { wanted, .. } = *self;
         let question = Question {
             text: mention,
             trees: wanted.trees,
             within: wanted.within,
-            overlapping: pg_sys::Datum::from(false),
+            overlapping: false,
             once: false,
             matching: self.matching,
             narrow: false,
         };
-        let text = question.text();
+        let text = mention.bytes();
         let has_labels = edges.columns.has_labels() || edges.open_label_table()?.is_some();
         let names = &edges.registration.names;
         let is_name = if has_labels { names.ids } else { edges.columns.are_found_by_name(names) };
@@ -89,7 +91,8 @@ impl ResolveRequest {
         let Wanted { trees, within, .. } = self.wanted;
         let mut those = within::there(edges, names, trees)?;
         if let Some(tops) = within {
-            let mut are_within = Within::of(edges, &within::tops(tops)?, trees).those_of(&those)?.into_iter();
+            let mut are_within =
+                Within::of(edges, &tops.copied(&mut Room::new())?, trees).those_of(&those)?.into_iter();
             those.retain(|_| are_within.next() == Some(true));
         }
         Ok(those)
@@ -134,11 +137,11 @@ impl ResolveRequest {
         let mut those = Vec::new();
         for part in parts {
             let asked = Self { wanted: Wanted { within, ..self.wanted }, k: OF_PART, ..*self };
-            those = asked.by_name(edges, text_value(&from_utf8(part)?)?)?;
+            those = asked.by_name(edges, fmgr::text(&from_utf8(part)?)?)?;
             if those.is_empty() {
                 break;
             }
-            within = Some(text_array_of(those.iter().map(|meant| Some(meant.entity.as_slice()))));
+            within = Some(Texts::new(those.iter().map(|meant| Some(meant.entity.as_slice()))));
         }
         those.truncate(self.k);
         those.iter_mut().for_each(|meant| meant.method = b"path".to_vec()); // bounded: a word
@@ -177,11 +180,11 @@ impl ResolveRequest {
 }
 
 /// Where the words of a text begin and end: as it is written, and without possessives and elisions.
-fn extents(text: pg_sys::Datum) -> Fallible<Vec<(i32, i32)>> {
+fn extents(text: Text<'_>) -> Fallible<Vec<(i32, i32)>> {
     let sql = "SELECT pg_catalog.min(w.start), pg_catalog.max(w.start OPERATOR(pg_catalog.+) w.length) FROM (VALUES (false), (true)) AS p(plain), \
                LATERAL cftrag_internal.cft_words($1, p.plain) AS w GROUP BY p.plain";
     let mut found = Found::of(&[pg_sys::INT4OID, pg_sys::INT4OID]);
-    found.run(sql, Planning::Auto, &[(pg_sys::TEXTOID, Some(text))]);
+    found.run(sql, Planning::Auto, &[(pg_sys::TEXTOID, Some(text.datum()))]);
     let mut all = Vec::new(); // bounded: two
     found.each(|row| {
         all.extend(row.int(0).zip(row.int(1)));

@@ -4,7 +4,9 @@
 //! What is found here, by an index or by a walk, is joined with texts by statements in sql/, which run with search_path
 //! pinned.
 
+use crate::call::array::Texts;
 use crate::call::fmgr::{array_of_values, text_array, text_array_of, text_datum};
+use crate::call::text::Text;
 use crate::call::tuple::float;
 use crate::catalog::attached_table::AttachedTable;
 use crate::error::Fallible;
@@ -35,8 +37,7 @@ pub struct Descent<'d> {
     pub prune_factor: f64,
     pub beam: i32,
     pub max_depth: i32,
-    /// A value of type text[].
-    pub start: Option<pg_sys::Datum>,
+    pub start: Option<Texts<'d>>,
 }
 
 /// The shares of a budget.
@@ -74,7 +75,7 @@ impl Forest {
     /// What a descent finds, within the budget.
     pub fn descend(&self, wanted: &Wanted, k: Option<i32>, asked: &Descent, found: &mut Found) {
         let values = [
-            (wanted.vector, wanted.embedding),
+            (wanted.vector, wanted.embedding.map(Text::datum)),
             (pg_sys::TEXTOID, Some(text_datum(asked.mode))),
             of_float(asked.threshold),
             of_float(asked.descend_threshold),
@@ -85,9 +86,9 @@ impl Forest {
             of_int(wanted.budget),
             self.edges(),
             self.documents(),
-            (pg_sys::TEXTARRAYOID, asked.start),
-            (pg_sys::TEXTARRAYOID, wanted.within),
-            (pg_sys::JSONBOID, wanted.filter),
+            (pg_sys::TEXTARRAYOID, asked.start.map(Texts::datum)),
+            (pg_sys::TEXTARRAYOID, wanted.within.map(Texts::datum)),
+            (pg_sys::JSONBOID, wanted.filter.map(Text::datum)),
         ];
         found.run(DESCENT, Planning::Custom, &values);
     }
@@ -95,13 +96,13 @@ impl Forest {
     /// From entities, a text[] value, up to where they meet and down to the leaves.
     pub fn expand(
         &self,
-        entities: Option<pg_sys::Datum>,
+        entities: Option<Texts<'_>>,
         [up, down, min_support]: [i32; 3],
         k: Option<i32>,
         found: &mut Found,
     ) {
         let values = [
-            (pg_sys::TEXTARRAYOID, entities),
+            (pg_sys::TEXTARRAYOID, entities.map(Texts::datum)),
             of_int(Some(up)),
             of_int(Some(down)),
             of_int(Some(min_support)),

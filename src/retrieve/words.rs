@@ -8,13 +8,14 @@
 //! (Sparck Jones: A statistical interpretation of term specificity and its application in retrieval, 1972).
 
 use crate::call::fmgr::{array_of_values, name_datum, text_array, text_datum};
+use crate::call::text::Text;
 use crate::catalog::documents::{DocumentColumn, Documents};
-use crate::catalog::name::display_identifier;
 use crate::error;
 use crate::error::Fallible;
 use crate::pg::backend;
 use crate::pg::invalidation;
 use crate::pg::invalidation::Cached;
+use crate::pg::lookup;
 use crate::retrieve::documents::{WITH_SHOWN, Wanted};
 use crate::retrieve::found::Found;
 use crate::retrieve::search::{By, How, Search};
@@ -110,10 +111,10 @@ thread_local! {
     static COMPARED: Cached<Key, Rc<Compared>> = const { Cached::new(16, invalidation::catalogs) };
 }
 
-impl Wanted {
+impl Wanted<'_> {
     /// Weighs the words of a question, a text value, and of its mentions: of each how it is written and what its entity
     /// is called. `k`: documents that are wanted. Errors: 55000 (no column to search by words), 42804.
-    pub fn weigh(&self, of: &Documents, k: i32, question: pg_sys::Datum, mentions: &[[&[u8]; 2]]) -> Fallible<Weighed> {
+    pub fn weigh(&self, of: &Documents, k: i32, question: Text<'_>, mentions: &[[&[u8]; 2]]) -> Fallible<Weighed> {
         let compared = compared(of)?;
         let mut words = compared.words(question, mentions.as_flattened())?;
         let documents = compared.count(of, of.rows()? as f64, &mut words)?;
@@ -284,14 +285,14 @@ fn as_query(word: &[u8]) -> Vec<u8> {
 
 impl Compared {
     /// The words of a question and of its mentions, as text search has them.
-    fn words(&self, question: pg_sys::Datum, mentions: &[&[u8]]) -> Fallible<Vec<Word>> {
+    fn words(&self, question: Text<'_>, mentions: &[&[u8]]) -> Fallible<Vec<Word>> {
         // The size of a tsvector is limited.
         let sql = "SELECT w.lexeme, t.n FROM (SELECT $2 AS text, 0 AS n UNION ALL SELECT m.text, m.n::pg_catalog.int4 \
              FROM pg_catalog.unnest($3) WITH ORDINALITY AS m(text, n)) AS t, \
              LATERAL pg_catalog.unnest(pg_catalog.to_tsvector(COALESCE($1, pg_catalog.get_current_ts_config()), pg_catalog.\"left\"(t.text, 100000))) AS w";
         let values = [
             (pg_sys::REGCONFIGOID, self.config.map(pg_sys::Datum::from)),
-            (pg_sys::TEXTOID, Some(question)),
+            (pg_sys::TEXTOID, Some(question.datum())),
             (pg_sys::TEXTARRAYOID, Some(text_array(mentions))),
         ];
         let mut found = Found::of(&[pg_sys::TEXTOID, pg_sys::INT4OID]);
@@ -437,7 +438,7 @@ impl SearchedBy {
         let column = search.of_row("d");
         let value = match config.filter(|_| is_text) {
             None if is_text => {
-                let quoted = display_identifier(&search.name);
+                let quoted = lookup::quoted(&search.name);
                 return Err(error::no_words(&search.name, &of.shown, Some(&quoted)));
             }
             None => column,

@@ -2,9 +2,10 @@
 
 #![expect(unsafe_code, reason = "EXPLAIN's interface")]
 
+use crate::pg::lookup;
 use pgrx::prelude::*;
 use pgrx::{PgList, pg_guard};
-use std::ffi::{CStr, CString};
+use std::ffi::CStr;
 
 #[pg_guard]
 pub unsafe extern "C-unwind" fn explain(
@@ -16,21 +17,20 @@ pub unsafe extern "C-unwind" fn explain(
     unsafe {
         let plan = (*node).ss.ps.plan.cast::<pg_sys::CustomScan>();
         let Some(call) = PgList::<pg_sys::FuncExpr>::from_pg((*plan).custom_exprs).get_ptr(0) else { return };
-        let string = |text: *mut std::ffi::c_char| if text.is_null() { c"" } else { CStr::from_ptr(text) };
-        let function = string(pg_sys::get_func_name((*call).funcid));
+        let function = lookup::function_name((*call).funcid).unwrap_or_default();
         let index = pg_sys::bms_next_member((*plan).custom_relids, -1);
-        let alias = string(pg_sys::list_nth((*es).rtable_names, index - 1).cast());
+        let alias = pg_sys::list_nth((*es).rtable_names, index - 1).cast();
+        let alias = lookup::name(alias).unwrap_or_default();
         if (*es).format == pg_sys::ExplainFormat::EXPLAIN_FORMAT_TEXT {
-            let same = alias == function;
-            let both = [quoted(function), if same { Vec::new() } else { [b" ", &quoted(alias)[..]].concat() }].concat();
-            property(c"Function", &both, es);
+            let both = [&function, &alias].map(|name| lookup::quoted(name));
+            property(c"Function", &both[..if alias == function { 1 } else { 2 }].join(" "), es);
         } else {
-            property(c"Function Name", function.to_bytes(), es);
+            property(c"Function Name", &function, es);
             if (*es).verbose {
-                let schema = pg_sys::get_namespace_name(pg_sys::get_func_namespace((*call).funcid));
-                property(c"Schema", string(schema).to_bytes(), es);
+                let schema = lookup::schema_name(lookup::get_func_namespace((*call).funcid));
+                property(c"Schema", &schema.unwrap_or_default(), es);
             }
-            property(c"Alias", alias.to_bytes(), es);
+            property(c"Alias", &alias, es);
         }
         if (*es).verbose {
             let context = pg_sys::set_deparse_context_plan((*es).deparse_cxt, (*node).ss.ps.plan, ancestors);
@@ -40,16 +40,9 @@ pub unsafe extern "C-unwind" fn explain(
     }
 }
 
-fn quoted(name: &CStr) -> Vec<u8> {
-    // SAFETY: a NUL-terminated name; the result is palloc'd or the name itself.
-    unsafe { CStr::from_ptr(pg_sys::quote_identifier(name.as_ptr())).to_bytes().to_vec() } // bounded: a name of the catalogs
-}
-
 /// # Safety
 /// EXPLAIN's state.
-unsafe fn property(label: &CStr, value: &[u8], es: *mut pg_sys::ExplainState) {
-    // Names have no NUL.
-    let value = CString::new(value).unwrap_or_default();
+unsafe fn property(label: &CStr, value: &str, es: *mut pg_sys::ExplainState) {
     // SAFETY: the caller's promise; ExplainPropertyText copies both.
-    unsafe { pg_sys::ExplainPropertyText(label.as_ptr(), value.as_ptr(), es) };
+    unsafe { pg_sys::ExplainPropertyText(label.as_ptr(), lookup::c_string(value).as_ptr(), es) };
 }

@@ -6,11 +6,13 @@
 
 #![expect(unsafe_code, reason = "the executor's interface")]
 
-use crate::call::fmgr::{Rows, text_bytes};
-use crate::call::{array, work_memory};
+use crate::call::array::Texts;
+use crate::call::fmgr::Rows;
+use crate::call::text::Text;
+use crate::call::work_memory;
 use crate::catalog::attached_table::AttachedTable;
 use crate::pg::invalidation::Cached;
-use crate::pg::{compat, invalidation};
+use crate::pg::{compat, invalidation, lookup};
 use crate::scan::arguments::Argument;
 use crate::scan::cursor::Cursor;
 use crate::scan::function::{Function, MOST_ARGUMENTS};
@@ -53,7 +55,7 @@ enum Answer {
     Context(Box<Walk>),
     Entities(Box<Mentions>),
     /// Rows of the reference query, or rows beyond work_mem.
-    Kept(*mut pg_sys::Tuplestorestate),
+    Kept(Rows),
 }
 
 /// The executor's node and our part of it.
@@ -66,6 +68,8 @@ struct Node {
 struct Scan {
     function: Function,
     oid: pg_sys::Oid,
+    /// The query's state, which outlives this.
+    estate: *mut pg_sys::EState,
     /// Whether the call is of cft_context's form for many entities.
     many: bool,
     arguments: [Argument; MOST_ARGUMENTS],
@@ -115,6 +119,7 @@ unsafe extern "C-unwind" fn begin(state: *mut pg_sys::CustomScanState, estate: *
         let scan = Box::into_raw(Box::new(Scan {
             function,
             oid: (*call).funcid,
+            estate,
             many: function == Function::Context && pg_sys::exprType(nodes[0]) == pg_sys::TEXTARRAYOID,
             arguments,
             parameters: None,
@@ -147,17 +152,18 @@ thread_local! {
 }
 
 /// Checks as PostgreSQL does before it calls a function. 42501 if the user may not call it.
-unsafe fn may_call(function: pg_sys::Oid) {
-    // SAFETY: system cache lookups; the hook is another extension's.
+fn may_call(function: pg_sys::Oid) {
+    let role = compat::plain::GetUserId();
+    let ask = || match compat::may_call(function, role) {
+        pg_sys::AclResult::ACLCHECK_OK => Ok(()),
+        refused => Err(refused),
+    };
+    if let Err(refused) = MAY_CALL.with(|last| last.get((function, role), ask)) {
+        let name = lookup::function_name(function).unwrap_or_default();
+        lookup::refuse(refused, pg_sys::ObjectType::OBJECT_FUNCTION, &name);
+    }
+    // SAFETY: the hook is another extension's.
     unsafe {
-        let role = compat::plain::GetUserId();
-        let ask = || match compat::may_call(function, role) {
-            pg_sys::AclResult::ACLCHECK_OK => Ok(()),
-            refused => Err(refused),
-        };
-        if let Err(refused) = MAY_CALL.with(|last| last.get((function, role), ask)) {
-            pg_sys::aclcheck_error(refused, pg_sys::ObjectType::OBJECT_FUNCTION, pg_sys::get_func_name(function));
-        }
         let hook = pg_sys::object_access_hook;
         if hook.is_some() {
             pg_sys::RunFunctionExecuteHook(function);
@@ -219,7 +225,7 @@ unsafe extern "C-unwind" fn next(state: *mut pg_sys::ScanState) -> *mut pg_sys::
                     tuple_slot::fill(slot, &tuple_slot::InText::of(found, row), scan.columns.all(), whole);
                 }
             }
-            Some(Answer::Kept(store)) if pg_sys::tuplestore_gettupleslot(*store, forward, false, scan.kept) => {
+            Some(Answer::Kept(rows)) if pg_sys::tuplestore_gettupleslot(rows.store(), forward, false, scan.kept) => {
                 tuple_slot::copy(slot, scan.kept, scan.columns.all(), whole);
             }
             _ => {}
@@ -268,11 +274,11 @@ impl Scan {
                 let mut call = pg_sys::FunctionCallInfoBaseData { flinfo: &mut info, ..Default::default() };
                 let mut usage = pg_sys::PgStat_FunctionCallUsage::default();
                 pg_sys::pgstat_init_function_usage(&mut call, &mut usage);
-                let answer = self.answer_to(state, values);
+                let answer = self.answer_to(values);
                 pg_sys::pgstat_end_function_usage(&mut usage, true);
                 answer
             } else {
-                self.answer_to(state, values)
+                self.answer_to(values)
             };
             pg_sys::MemoryContextSwitchTo(before);
             answer
@@ -280,24 +286,25 @@ impl Scan {
     }
 
     /// # Safety
-    /// As for [`Scan::ask`]; values of the arguments' types.
-    unsafe fn answer_to(
-        &mut self,
-        state: *mut pg_sys::ScanState,
-        values: [Option<pg_sys::Datum>; MOST_ARGUMENTS],
-    ) -> Answer {
-        // SAFETY: the caller's promise.
+    /// Values of the arguments' types.
+    unsafe fn answer_to(&mut self, values: [Option<pg_sys::Datum>; MOST_ARGUMENTS]) -> Answer {
+        // SAFETY: the caller's promise; they live as long as this memory, in which they were made.
         unsafe {
+            let text = |value| Text::here(value);
+            let array = |value: Option<_>| value.map(|value| Texts::of(text(value)));
             match (self.function, values) {
                 (Function::Context, [Some(entity), Some(up), Some(down), edges, trees, ..]) => {
+                    let (entity, trees) = (text(entity), array(trees));
                     let reach = Reach { trees, ..Reach::levels(up.value() as i32, down.value() as i32) };
-                    self.context(state, entity, reach, edges.map(oid))
+                    self.context(entity, reach, edges.map(oid))
                 }
-                (Function::Entities, [Some(text), edges, trees, within, Some(overlapping), matching, narrow]) => {
-                    let matching = asked::matching(matching.map(|name| text_bytes(name))).unwrap_or_report();
+                (Function::Entities, [Some(text_value), edges, trees, within, Some(overlapping), matching, narrow]) => {
+                    let matching = asked::matching(matching.map(|name| text(name).bytes())).unwrap_or_report();
                     let narrow = narrow.is_some_and(|narrow| narrow.value() != 0);
+                    let (text, overlapping) = (text(text_value), overlapping.value() != 0);
+                    let (trees, within) = (array(trees), array(within));
                     let question = Question { text, trees, within, overlapping, once: false, matching, narrow };
-                    self.entities(state, question, edges.map(oid))
+                    self.entities(question, edges.map(oid))
                 }
                 _ => Answer::Nothing,
             }
@@ -307,24 +314,16 @@ impl Scan {
     /// Answers as cft_context does (src/serve/walk.rs).
     ///
     /// # Safety
-    /// As for [`Scan::ask`]; `entity` is a text, or a text[].
-    unsafe fn context(
-        &mut self,
-        state: *mut pg_sys::ScanState,
-        entity: pg_sys::Datum,
-        reach: Reach,
-        edges: Option<pg_sys::Oid>,
-    ) -> Answer {
+    /// `entity` is a text, or a text[].
+    unsafe fn context(&mut self, entity: Text<'_>, reach: Reach, edges: Option<pg_sys::Oid>) -> Answer {
         let (one, several);
-        // SAFETY: the caller's promise.
-        let names: &[&[u8]] = unsafe {
-            if self.many {
-                several = array::distinct_names(entity).unwrap_or_report();
-                &several
-            } else {
-                one = [text_bytes(entity)];
-                &one
-            }
+        let names: &[&[u8]] = if self.many {
+            // SAFETY: the caller's promise.
+            several = unsafe { Texts::of(entity) }.names().unwrap_or_report();
+            &several
+        } else {
+            one = [entity.bytes()];
+            &one
         };
         answer::check_levels(reach).unwrap_or_report();
         let opened = AttachedTable::of(self.oid, edges).unwrap_or_report();
@@ -332,16 +331,14 @@ impl Scan {
             answer::check_given(&opened, names[0]).unwrap_or_report();
         }
         if opened.open_label_table().unwrap_or_report().is_some() {
-            // SAFETY: the caller's promise.
-            let rows = unsafe { self.store(state) };
+            let rows = self.store();
             answer::answer_of(&opened, names, reach, &mut Sink::Rows(rows)).unwrap_or_report();
             return read(rows);
         }
         let mut walk = crate::serve::walk::workspace().unwrap_or_report();
         walk.answer_labels(opened.columns.has_labels());
         let mut kept: Option<Rows> = None;
-        // SAFETY: the caller's promise.
-        let mut store = || *kept.get_or_insert_with(|| unsafe { self.store(state) });
+        let mut store = || *kept.get_or_insert_with(|| self.store());
         let part = |walk: &mut Walk| sink::emit(walk, store());
         let taken = match crate::serve::walk::walk_from(&opened, names, reach, &mut walk, part).unwrap_or_report() {
             Served::All(ticket) if kept.is_none() && walk.answer_bytes() <= work_memory::work_mem() => {
@@ -350,8 +347,7 @@ impl Scan {
                 return Answer::Context(walk);
             }
             Served::All(ticket) => {
-                // SAFETY: the caller's promise.
-                let rows = kept.unwrap_or_else(|| unsafe { self.store(state) });
+                let rows = kept.unwrap_or_else(|| self.store());
                 sink::emit(&mut walk, rows).unwrap_or_report();
                 crate::serve::walk::served(&opened, &ticket, &walk);
                 crate::serve::walk::give_back(walk);
@@ -360,23 +356,14 @@ impl Scan {
             Served::Only(taken) => taken,
         };
         crate::serve::walk::give_back(walk);
-        // SAFETY: the caller's promise.
-        let rows = kept.unwrap_or_else(|| unsafe { self.store(state) });
+        let rows = kept.unwrap_or_else(|| self.store());
         crate::serve::walk::by_reference(&opened, &names[taken..], reach, &mut Sink::Rows(rows)).unwrap_or_report();
         read(rows)
     }
 
     /// Answers as cft_entities does (src/serve/mentions.rs).
-    ///
-    /// # Safety
-    /// As for [`Scan::ask`]; values of the arguments' types.
-    unsafe fn entities(
-        &mut self,
-        state: *mut pg_sys::ScanState,
-        question: Question,
-        edges: Option<pg_sys::Oid>,
-    ) -> Answer {
-        let text = question.text();
+    fn entities(&mut self, question: Question, edges: Option<pg_sys::Oid>) -> Answer {
+        let text = question.text.bytes();
         let tables = Tables::open(self.oid, edges, question.matching).unwrap_or_report();
         let mut found = mentions::workspace();
         if tables.find(&question, &mut found).unwrap_or_report() {
@@ -384,24 +371,19 @@ impl Scan {
             return Answer::Entities(found);
         }
         mentions::give_back(found);
-        // SAFETY: the caller's promise.
-        let rows = unsafe { self.store(state) };
+        let rows = self.store();
         tables.by_reference(&question, rows);
         read(rows)
     }
 
     /// A tuplestore that lives as long as the query.
-    ///
-    /// # Safety
-    /// As for [`Scan::ask`].
-    unsafe fn store(&mut self, state: *mut pg_sys::ScanState) -> Rows {
-        // SAFETY: the caller's promise; the row type is the function's.
+    fn store(&mut self) -> Rows {
+        // SAFETY: the query runs; the row type is the function's.
         unsafe {
-            let estate = (*state).ps.state;
-            let before = pg_sys::MemoryContextSwitchTo((*estate).es_query_cxt);
+            let before = pg_sys::MemoryContextSwitchTo((*self.estate).es_query_cxt);
             if self.kept.is_null() {
-                let desc = pg_sys::lookup_rowtype_tupdesc_copy(pg_sys::get_func_rettype(self.oid), -1);
-                self.kept = pg_sys::ExecInitExtraTupleSlot(estate, desc, &raw const pg_sys::TTSOpsMinimalTuple);
+                let desc = pg_sys::lookup_rowtype_tupdesc_copy(lookup::get_func_rettype(self.oid), -1);
+                self.kept = pg_sys::ExecInitExtraTupleSlot(self.estate, desc, &raw const pg_sys::TTSOpsMinimalTuple);
             }
             let store = pg_sys::tuplestore_begin_heap(true, false, pg_sys::work_mem);
             pg_sys::MemoryContextSwitchTo(before);
@@ -416,7 +398,7 @@ impl Scan {
             Some(Answer::Context(walk)) => crate::serve::walk::give_back(walk),
             Some(Answer::Entities(found)) => mentions::give_back(found),
             // SAFETY: the caller's promise; made in `store`.
-            Some(Answer::Kept(store)) => unsafe { pg_sys::tuplestore_end(store) },
+            Some(Answer::Kept(rows)) => unsafe { pg_sys::tuplestore_end(rows.store()) },
             _ => {}
         }
     }
@@ -424,9 +406,8 @@ impl Scan {
 
 /// Reads the tuplestore from its start.
 fn read(rows: Rows) -> Answer {
-    // SAFETY: a tuplestore of `Scan::store`, just filled.
-    unsafe { pg_sys::tuplestore_rescan(rows.store()) };
-    Answer::Kept(rows.store())
+    rows.rewind();
+    Answer::Kept(rows)
 }
 
 fn oid(value: pg_sys::Datum) -> pg_sys::Oid {
@@ -444,8 +425,8 @@ unsafe extern "C-unwind" fn rescan(state: *mut pg_sys::CustomScanState) {
             scan.drop_answer();
         }
         scan.cursor = Cursor::default();
-        if let Some(Answer::Kept(store)) = scan.answer {
-            pg_sys::tuplestore_rescan(store);
+        if let Some(Answer::Kept(rows)) = scan.answer {
+            rows.rewind();
         }
     }
 }

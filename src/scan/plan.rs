@@ -6,14 +6,15 @@
 #![expect(unsafe_code, reason = "the planner's interface")]
 
 use crate::pg::invalidation::Cached;
-use crate::pg::{compat, invalidation};
+use crate::pg::lookup::Row;
+use crate::pg::relation::Desc;
+use crate::pg::{compat, invalidation, lookup};
 use crate::scan::function::Function;
 use crate::scan::{Methods, function, node};
 use pgrx::prelude::*;
 use pgrx::{PgBox, PgList};
 use std::cell::Cell;
 use std::convert::Infallible;
-use std::ffi::CStr;
 
 /// ClanguageId (catalog/pg_language.h), which pgrx does not bind.
 const LANGUAGE_C: pg_sys::Oid = pg_sys::Oid::from_u32(13);
@@ -121,9 +122,8 @@ unsafe fn ours(call: *mut pg_sys::FuncExpr) -> Option<Function> {
             return None;
         }
         let types = function.columns();
-        let column = |n: usize| &*compat::attribute(desc, n as i32);
-        let same = (*desc).natts as usize == types.len()
-            && (0..types.len()).all(|n| column(n).atttypid == types[n] && !column(n).attisdropped);
+        let columns = Desc::of(desc).columns().filter(|column| !column.attisdropped).map(|column| column.atttypid);
+        let same = (*desc).natts as usize == types.len() && columns.eq(types.iter().copied());
         compat::release_desc(desc);
         same.then_some(function)
     }
@@ -132,38 +132,25 @@ unsafe fn ours(call: *mut pg_sys::FuncExpr) -> Option<Function> {
 /// The function, if it is as our extension created it. PostgreSQL runs functions altered to have SET, SECURITY DEFINER
 /// or STRICT.
 fn as_made(function: pg_sys::Oid) -> Option<Function> {
-    // SAFETY: a function that a statement calls.
-    let ask = || Ok::<_, Infallible>(unsafe { recognise(function) });
+    let ask = || Ok::<_, Infallible>(recognise(function));
     let Ok(ours) = KNOWN.with(|known| known.get(function, ask));
     ours
 }
 
-/// # Safety
-/// The OID of a function.
-unsafe fn recognise(function: pg_sys::Oid) -> Option<Function> {
-    // SAFETY: system cache lookups of a row that is released again; fmgr_info fills in all of the call's data.
-    unsafe {
-        let cache = pg_sys::SysCacheIdentifier::PROCOID as i32;
-        let tuple = pg_sys::SearchSysCache1(cache, pg_sys::Datum::from(function));
-        if tuple.is_null() {
-            return None;
-        }
-        let language = (*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_proc>()).prolang;
-        pg_sys::ReleaseSysCache(tuple);
-        if language != LANGUAGE_C {
-            return None;
-        }
-        let extension = pg_sys::getExtensionOfObject(pg_sys::ProcedureRelationId, function);
-        let name = pg_sys::get_extension_name(extension);
-        if name.is_null() || CStr::from_ptr(name) != c"cftrag" {
-            return None;
-        }
-        let mut info = pg_sys::FmgrInfo::default();
-        pg_sys::fmgr_info(function, &mut info);
-        // With SET or SECURITY DEFINER this is another function's address.
-        let ours = Function::at(info.fn_addr? as *const ())?;
-        (info.fn_retset && !info.fn_strict).then_some(ours)
+fn recognise(function: pg_sys::Oid) -> Option<Function> {
+    if Row::<pg_sys::FormData_pg_proc>::of(function)?.prolang != LANGUAGE_C {
+        return None;
     }
+    let extension = lookup::getExtensionOfObject(pg_sys::ProcedureRelationId, function);
+    if lookup::extension_name(extension)? != "cftrag" {
+        return None;
+    }
+    let mut info = pg_sys::FmgrInfo::default();
+    // SAFETY: fills in all of the call's data.
+    unsafe { pg_sys::fmgr_info(function, &mut info) };
+    // With SET or SECURITY DEFINER this is another function's address.
+    let ours = Function::at(info.fn_addr? as *const ())?;
+    (info.fn_retset && !info.fn_strict).then_some(ours)
 }
 
 /// Whether this item has a row mark (FOR UPDATE, UPDATE ... FROM): its rows are kept for EvalPlanQual, in case a row

@@ -27,7 +27,7 @@ pub fn answer(call: &Call, names: &[&[u8]], sink: &mut Sink) -> Fallible<()> {
 }
 
 /// Opens the table that a call asks about, and reads the call's reach; None if a level is NULL.
-pub fn open(call: &Call, names: &[&[u8]]) -> Fallible<Option<(AttachedTable, Reach)>> {
+pub fn open<'c>(call: &'c Call, names: &[&[u8]]) -> Fallible<Option<(AttachedTable, Reach<'c>)>> {
     let Some(reach) = Reach::of(call) else { return Ok(None) };
     check_levels(reach)?;
     let of = AttachedTable::open(call, 3)?;

@@ -4,8 +4,6 @@
 //! Otherwise the reference query answers, with the same rows. Cheap conditions come first. AccessShareLock on the table
 //! is held from before the first check until the transaction ends.
 
-#![expect(unsafe_code, reason = "the active snapshot")]
-
 use crate::capture::transaction;
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::columns::Columns;
@@ -21,7 +19,7 @@ use crate::image::{chunks, control};
 use crate::pg::compat::plain;
 use crate::pg::invalidation::Cached;
 use crate::pg::snapshot::SnapshotView;
-use crate::pg::{backend, compat, invalidation, lock_owner, snapshot};
+use crate::pg::{backend, compat, invalidation, lock_owner};
 use cftrag_core::Image;
 use pgrx::{check_for_interrupts, pg_sys};
 use std::sync::atomic::Ordering::SeqCst;
@@ -67,20 +65,6 @@ impl Ticket {
             self.control.entry(self.index).spoil(Damage::XidTooOld);
             Reason::XidTooOld
         })
-    }
-}
-
-/// The view of a snapshot, if an image can answer under it: an MVCC snapshot taken on a primary.
-///
-/// # Safety
-/// A valid snapshot, active while it is used.
-pub unsafe fn seen(snapshot: pg_sys::Snapshot) -> Result<SnapshotView, Reason> {
-    // SAFETY: the caller's promise.
-    unsafe {
-        if (*snapshot).snapshot_type != pg_sys::SnapshotType::SNAPSHOT_MVCC || (*snapshot).takenDuringRecovery {
-            return Err(Reason::OldSnapshot);
-        }
-        Ok(SnapshotView::new(snapshot))
     }
 }
 
@@ -225,8 +209,7 @@ fn for_all_readers(of: &AttachedTable) -> Result<ImageRequest, Reason> {
     if table.is_being_written() {
         return Err(Reason::PendingTrigger);
     }
-    // SAFETY: a snapshot is active in every SQL function.
-    let seen = unsafe { seen(snapshot::active())? };
+    let seen = SnapshotView::active().ok_or(Reason::OldSnapshot)?;
     if !registration.sound {
         return Err(Reason::Triggers);
     }

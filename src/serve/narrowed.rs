@@ -7,6 +7,7 @@
 //! The text says it of an entity once, not in each of its windows, so that a label that is repeated costs no more than
 //! once.
 
+use crate::call::array::Texts;
 use crate::call::work_memory::{Room, list};
 use crate::catalog::attached_table::AttachedTable;
 use crate::error;
@@ -19,7 +20,6 @@ use crate::serve::tiers::{Each, window};
 use crate::serve::walk;
 use crate::serve::walk::End;
 use cftrag_core::{Interruptible, Names, NormalText, Recogniser};
-use pgrx::pg_sys;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
@@ -82,7 +82,7 @@ struct Named<'n> {
 /// the text. 53400, 53200 (memory).
 pub fn narrow<'n>(
     of: &AttachedTable,
-    trees: Option<pg_sys::Datum>,
+    trees: Option<Texts<'_>>,
     found: &'n [Recogniser],
     all: &mut Vec<Each>,
     text: &mut NormalText,

@@ -3,6 +3,7 @@
 //!
 //! It runs under the caller's active snapshot and rights (plans.rs).
 
+use crate::call::array::Texts;
 use crate::call::entity_value::EntityType;
 use crate::call::fmgr::{Rows, text_array, text_array_of, text_datum};
 use crate::call::spi::Table;
@@ -19,9 +20,9 @@ use crate::catalog::statement::Statement;
 use crate::catalog::{columns, name, trust};
 use crate::error;
 use crate::error::Fallible;
-use crate::pg::compat;
 use crate::pg::invalidation;
 use crate::pg::invalidation::Cached;
+use crate::pg::lookup;
 use crate::serve::asked::{Question, Reach};
 use crate::serve::plans::{Planning, Value, execute, run_into};
 use crate::serve::sink::{Relative, Sibling, Sink, Take};
@@ -110,8 +111,7 @@ impl Source<'_> {
     /// texts are, and a cast of it to text is PostgreSQL's.
     fn key(self) -> EntityType {
         let types = [self.columns.parent, self.columns.child].map(|column| pg_sys::Oid::from(column.type_oid));
-        let all =
-            |of: &[pg_sys::Oid]| types.iter().all(|one| of.contains(one) && !compat::has_cast_to_text((*one).into()));
+        let all = |of: &[pg_sys::Oid]| types.iter().all(|one| of.contains(one) && !lookup::has_cast_to_text(*one));
         if all(&[pg_sys::INT2OID, pg_sys::INT4OID, pg_sys::INT8OID]) {
             EntityType::Int8
         } else if all(&[pg_sys::UUIDOID]) {
@@ -181,7 +181,7 @@ thread_local! {
 
 /// The statement of cft_context for one table, with what the sink takes: labels of its own column, an entity's own
 /// rows.
-fn statement(of: Source<'_>, many: bool, trees: Option<pg_sys::Datum>, sink: &Sink) -> Statement {
+fn statement(of: Source<'_>, many: bool, trees: Option<Texts<'_>>, sink: &Sink) -> Statement {
     let shape = Shape {
         many,
         trees: trees.is_some(),
@@ -262,7 +262,7 @@ pub fn answer(of: Source<'_>, names: &[&[u8]], reach: Reach, sink: &mut Sink) ->
     let statement = statement(of, names.len() != 1, trees, sink);
     let planning = if names.len() > MANY { Planning::Custom } else { Planning::Generic(of.table.size_class()) };
     let levels = [up, down].map(|levels| (pg_sys::INT4OID, Some(pg_sys::Datum::from(levels))));
-    let values = [entities, levels[0], levels[1], (pg_sys::TEXTARRAYOID, trees)];
+    let values = [entities, levels[0], levels[1], (pg_sys::TEXTARRAYOID, trees.map(Texts::datum))];
     run(&statement, planning, &values, sink)
 }
 
@@ -301,17 +301,12 @@ pub fn positions(of: &AttachedTable, position: &str, siblings: &[Sibling<'_>]) -
 
 /// The indexes of the names that have one of `tops` above them in one of the trees (sql/below.sql). All three are
 /// text[] values.
-pub fn below(
-    of: &AttachedTable,
-    names: pg_sys::Datum,
-    tops: pg_sys::Datum,
-    trees: Option<pg_sys::Datum>,
-) -> Fallible<Vec<usize>> {
+pub fn below(of: &AttachedTable, names: Texts<'_>, tops: Texts<'_>, trees: Option<Texts<'_>>) -> Fallible<Vec<usize>> {
     let source = Source::of(of);
     let mut values = source.values(None);
     values.extend([("{is_child}", source.is_child("u.name")), ("{is_next}", source.is_child("a.entity"))]);
     let statement = Statement::over(&fill(&lines(BELOW, false, trees.is_some()), &values), &[&of.table]);
-    let values = [names, tops, trees.unwrap_or(tops)].map(|names| (pg_sys::TEXTARRAYOID, Some(names)));
+    let values = [names, tops, trees.unwrap_or(tops)].map(|names| (pg_sys::TEXTARRAYOID, Some(names.datum())));
     execute(&statement, &values, |rows| {
         Room::new().take(rows.len() * size_of::<usize>())?;
         let mut numbers = Vec::with_capacity(rows.len());
@@ -323,12 +318,7 @@ pub fn below(
 
 /// Answers cft_roots by its definition (sql/roots.sql). `labels`: the table of labels, if there is one. 42703, 42804:
 /// as for [`positions`].
-pub fn roots(
-    of: &AttachedTable,
-    labels: Option<&AttachedTable>,
-    trees: Option<pg_sys::Datum>,
-    rows: Rows,
-) -> Fallible<()> {
+pub fn roots(of: &AttachedTable, labels: Option<&AttachedTable>, trees: Option<Texts<'_>>, rows: Rows) -> Fallible<()> {
     let from = labelled(of, labels);
     let mut values = Source::of(of).values(from);
     let mut template = ROOTS.to_string();
@@ -341,7 +331,7 @@ pub fn roots(
     let sql = fill(&lines(&template, from.is_some(), trees.is_some()), &values);
     let statement = Statement::over(&sql, &tables(of, labels));
     match trees {
-        Some(trees) => run_into(&statement, for_trees(of), &[(pg_sys::TEXTARRAYOID, Some(trees))], rows),
+        Some(trees) => run_into(&statement, for_trees(of), &[(pg_sys::TEXTARRAYOID, Some(trees.datum()))], rows),
         None => run_into(&statement, Planning::Auto, &[], rows),
     };
     Ok(())
@@ -384,8 +374,9 @@ pub fn entities(tables: &Tables, question: &Question, rows: Rows) {
     all.extend(tables.words.iter().map(|of| &of.table));
     let Question { text, trees, within, overlapping, .. } = *question;
     let types = [pg_sys::TEXTOID, pg_sys::BOOLOID, pg_sys::TEXTARRAYOID, pg_sys::TEXTARRAYOID];
-    let [trees, within] = [trees, within].map(|names| names.unwrap_or_else(|| text_array(&[])));
-    let values: Vec<Value> = types.into_iter().zip([text, overlapping, trees, within].map(Some)).collect();
+    let [trees, within] = [trees, within].map(|names| names.map_or_else(|| text_array(&[]), Texts::datum));
+    let values: Vec<Value> =
+        types.into_iter().zip([text.datum(), overlapping.into(), trees, within].map(Some)).collect();
     let planning = if question.trees.is_some() { for_trees(of) } else { Planning::Auto };
     run_into(&Statement::over(&sql, &all), planning, &values, rows);
 }

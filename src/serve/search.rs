@@ -25,7 +25,7 @@ use crate::serve::tables::Tables;
 use crate::serve::tiers::{Each, Rule};
 use crate::serve::walk::End;
 use crate::serve::within::Within;
-use crate::serve::{route, synonyms, tiers, walk, within};
+use crate::serve::{route, synonyms, tiers, walk};
 use cftrag_core::{
     Case, FormKind, Image, Interruptible, KnownWords, Language, Method, NormalText, Reader, Recogniser, Seek, Step,
     Trees, UnknownXids,
@@ -85,12 +85,12 @@ impl Workspace {
 
 /// Finds the names of a text in the images.
 pub fn search(tables: &Tables, question: &Question, found: &mut Workspace) -> Result<(), End> {
-    let text = question.text();
+    let text = question.text.bytes();
     let plain = match backend::is_utf8() {
         true => as_plain(text, &mut Interruptible::new(&mut { check_interrupts })).map_err(End::Error)?,
         false => None,
     };
-    let tops = question.within.map(within::tops).transpose().map_err(End::Error)?;
+    let tops = question.within.map(|tops| tops.copied(&mut Room::new())).transpose().map_err(End::Error)?;
     let within = tops.as_ref().map(|tops| Within::of(&tables.edges, tops, question.trees));
     let only = question.trees.map(asked::trees).transpose().map_err(End::Error)?;
     let alone = tables.aliases.is_empty()
@@ -143,7 +143,7 @@ pub fn search(tables: &Tables, question: &Question, found: &mut Workspace) -> Re
 /// A search that is under way.
 struct Search<'a> {
     tables: &'a Tables,
-    question: &'a Question,
+    question: &'a Question<'a>,
     /// The text without possessives and the like, if it has some.
     plain: Option<&'a [u8]>,
     sources: Vec<(&'a AttachedTable, Seek)>,
@@ -158,7 +158,7 @@ impl Search<'_> {
         alone: bool,
         mentions: &mut Vec<Each>,
     ) -> Result<Ticket, End> {
-        let (text, overlapping) = (self.question.text(), self.question.is_overlapping());
+        let (text, overlapping) = (self.question.text.bytes(), self.question.overlapping);
         let texts = [Some(Read::Written(text)), self.plain.map(|plain| Read::Plain(text, plain))];
         let none = Rc::default();
         let mut ticket = None;
@@ -196,7 +196,7 @@ impl Search<'_> {
     ) -> Result<(), End> {
         let mut check_interrupts = check_interrupts;
         let work = &mut Interruptible::new(&mut check_interrupts);
-        let (text, overlapping, once) = (self.question.text(), self.question.is_overlapping(), self.question.once);
+        let (text, overlapping, once) = (self.question.text.bytes(), self.question.overlapping, self.question.once);
         let Some(form) = form else {
             let text = cftrag_core::as_utf8(text, work).ok_or(Reason::Encoding)?;
             return tiers::add_abbreviations(text, mentions, overlapping, once, work).map_err(End::Error);
@@ -246,14 +246,14 @@ impl Search<'_> {
         if self.sources.iter().any(|(of, _)| of.registration.language() != language) {
             return Err(Reason::Columns.into());
         }
-        read_normal(normal, language, self.question.text(), self.plain)
+        read_normal(normal, language, self.question.text.bytes(), self.plain)
     }
 
     /// Reads the text with other words of the same class.
     fn replace_words(&self, Normal { text, replaced, .. }: &mut Normal) -> Result<(), End> {
         let mut check_interrupts = check_interrupts;
         let work = &mut Interruptible::new(&mut check_interrupts);
-        let read = self.plain.unwrap_or(self.question.text());
+        let read = self.plain.unwrap_or(self.question.text.bytes());
         let read = cftrag_core::as_utf8(read, work).ok_or(Reason::Encoding)?;
         synonyms::replace(read, text, &self.tables.words, replaced, work).map_err(End::Error)
     }
@@ -261,7 +261,7 @@ impl Search<'_> {
     /// Reads the names that the text joins, and their normal words.
     fn joined(&self, joined: &mut NormalText, work: &mut Interruptible<'_>) -> Result<Coordinated, End> {
         let language = self.tables.edges.registration.language();
-        let text = cftrag_core::as_utf8(self.question.text(), work).ok_or(Reason::Encoding)?;
+        let text = cftrag_core::as_utf8(self.question.text.bytes(), work).ok_or(Reason::Encoding)?;
         let names = Coordinated::of(text, language, work).map_err(End::Error)?;
         let plain = as_plain(names.text.as_bytes(), work).map_err(End::Error)?;
         read_normal(joined, language, names.text.as_bytes(), plain.as_deref())?;

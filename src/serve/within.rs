@@ -1,9 +1,6 @@
 //! Which entities are among given ones (the tops) or below one of them, found by the ancestors of each.
 
-#![expect(unsafe_code, reason = "values of a call's arguments")]
-
-use crate::call::array;
-use crate::call::fmgr::{text_array, text_array_of};
+use crate::call::array::Texts;
 use crate::call::work_memory::{Room, list};
 use crate::catalog::attached_table::AttachedTable;
 use crate::error::{Fallible, MAX_LEVELS};
@@ -13,7 +10,7 @@ use crate::serve::sink::{Relative, Sink};
 use crate::serve::walk::Served;
 use crate::serve::{reference, walk};
 use cftrag_core::{Interruptible, Names};
-use pgrx::{check_for_interrupts, pg_sys};
+use pgrx::check_for_interrupts;
 use std::cell::Cell;
 use std::collections::HashSet;
 
@@ -22,7 +19,7 @@ const PER_NAME: usize = 80;
 
 /// Of the distinct `names`, those that are entities with a row in one of the trees (see [`Reach::trees`]), in order.
 /// 53400, 53200 (memory).
-pub fn there<'n>(of: &AttachedTable, names: &[&'n [u8]], trees: Option<pg_sys::Datum>) -> Fallible<Vec<&'n [u8]>> {
+pub fn there<'n>(of: &AttachedTable, names: &[&'n [u8]], trees: Option<Texts<'_>>) -> Fallible<Vec<&'n [u8]>> {
     let (mut at, mut found) = (0, list(names.len(), &mut Room::new())?);
     let reach = Reach { trees, counts: false, ..Reach::levels(1, 1) };
     let mut take = |rows: &[Relative<'_>]| {
@@ -45,7 +42,7 @@ pub fn there<'n>(of: &AttachedTable, names: &[&'n [u8]], trees: Option<pg_sys::D
 pub struct Within<'a> {
     of: &'a AttachedTable,
     tops: &'a Names,
-    trees: Option<pg_sys::Datum>,
+    trees: Option<Texts<'a>>,
     /// Rows that walks have passed on.
     rows: Cell<usize>,
 }
@@ -53,15 +50,9 @@ pub struct Within<'a> {
 /// An ancestor, and its tree.
 type Above = (Option<Vec<u8>>, Vec<u8>);
 
-/// The names of a text[] value, without its NULLs. 53400, 53200 (memory).
-pub fn tops(array: pg_sys::Datum) -> Fallible<Names> {
-    // SAFETY: SQL declares the argument text[].
-    array::copied(unsafe { array::texts(array) }?.flatten(), &mut Room::new())
-}
-
 impl<'a> Within<'a> {
     /// `trees`: as in [`Reach::trees`].
-    pub fn of(of: &'a AttachedTable, tops: &'a Names, trees: Option<pg_sys::Datum>) -> Self {
+    pub fn of(of: &'a AttachedTable, tops: &'a Names, trees: Option<Texts<'a>>) -> Self {
         Self { of, tops, trees, rows: Cell::new(0) }
     }
 
@@ -90,8 +81,10 @@ impl<'a> Within<'a> {
         }
         let mut found = |other: usize| those[places[other]] = true;
         if !self.by_image(&others, &mut found, room)? {
-            let tops = text_array_of(self.tops.ids().map(|id| Some(self.tops.get(id))));
-            reference::below(self.of, text_array(&others), tops, self.trees)?.into_iter().for_each(found);
+            let tops = Texts::new(self.tops.ids().map(|id| Some(self.tops.get(id))));
+            reference::below(self.of, Texts::new(others.iter().map(|name| Some(*name))), tops, self.trees)?
+                .into_iter()
+                .for_each(found);
         }
         Ok(those)
     }
