@@ -22,7 +22,7 @@ LIB = $(BUILD_DIR)/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))/libcftrag.so
 
 export PG SEED STEPS CHECKS CALLS STATEMENTS FUZZ_SECONDS VERSION
 
-.PHONY: help build all install uninstall installcheck deb dist demo demo-stop test test-all freeze clean check-pg bench \
+.PHONY: help build all install uninstall installcheck deb image dist demo demo-stop test test-all freeze clean check-pg bench \
 	core-test asan valgrind races miri fuzz lint bench-core schema-check pgspot regress isolation exact exact-long inject hostile cost cancels sqlsmith pgrx-test docs-test demo-test life pg-regress upgrade quality recognise methods clients python
 .DEFAULT_GOAL := build
 
@@ -32,7 +32,9 @@ help:
 	@echo 'make uninstall            remove it from that server'
 	@echo 'make installcheck         SQL tests against the running server that libpq finds (PGHOST, PGPORT, ...)'
 	@echo 'make deb                  Debian packages under target/deb, PG="15 17" or all majors whose headers are installed'
-	@echo 'make dist                 the release for PGXN, target/dist/cftrag-$(VERSION).zip'
+	@echo '                          SUITE=trixie (17) or forky (18): built in that Debian, target/deb-SUITE'
+	@echo 'make image                OCI images under target/image, without Docker, from the package of PG=17 or 18'
+	@echo 'make dist                 the release for PGXN, target/dist/cftrag-$(VERSION).zip, and its bill of materials'
 	@echo 'make demo                 answer a question in a throw-away server; make demo-stop stops it'
 	@echo 'make test                 what every change runs, on one PostgreSQL, in a few minutes: lint, core in release, regress (preloaded),'
 	@echo '                          isolation, exact in 5,000 steps, the README, the data of the demo; ends with "N passed, N failed"'
@@ -105,8 +107,8 @@ installcheck: check-pg
 	tools/test installcheck '$(PG_CONFIG)'
 
 # What others install, from the last commit: docs/operations.md, "Packages".
-deb:
-	$(if $(filter-out file default undefined,$(origin PG)),PG='$(PG)',env -u PG) tools/package deb
+deb image:
+	$(if $(filter-out file default undefined,$(origin PG)),PG='$(PG)',env -u PG) tools/package $@
 dist:
 	tools/package dist
 

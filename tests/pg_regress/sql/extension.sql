@@ -91,7 +91,10 @@ DROP EXTENSION cftrag CASCADE;
 SELECT count(*) FROM pg_namespace WHERE nspname = 'cftrag_internal';
 -- Somebody's schema of that name is not taken.
 CREATE SCHEMA cftrag_internal;
+-- 18 says where in the script.
+\set SHOW_CONTEXT never
 SET client_min_messages = error; CREATE EXTENSION cftrag; SET client_min_messages = warning;
+\set SHOW_CONTEXT errors
 DROP SCHEMA cftrag_internal;
 DROP TABLE ext, "100% other".ext_docs, "100% other".ext_sums;
 DROP SCHEMA "100% other";

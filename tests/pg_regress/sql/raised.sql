@@ -80,7 +80,7 @@ BEGIN
     RAISE WARNING 'a warning' USING TABLE = 'wrong', HINT = 'a hint of the warning';
     BEGIN RAISE 'another' USING TABLE = 'wrong'; EXCEPTION WHEN raise_exception THEN NULL; END;
     BEGIN PERFORM cft_context('p', 1001, 0, 'ra_beside'); EXCEPTION WHEN invalid_parameter_value THEN NULL; END;
-    RETURN 1 / length('') = 0;
+    EXECUTE 'SELECT 1 / 0';
 END $$;
 SELECT * FROM cft_context('p', 1, 1, 'ra_beside');
 RESET ROLE;
