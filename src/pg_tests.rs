@@ -410,10 +410,8 @@ mod tests {
         assert_eq!(unsafe { crate::call::text::text_bytes(text) }, "ä".as_bytes());
         let array = crate::call::fmgr::text_array(&[b"b", b"", b"b", b"a"]);
         // SAFETY: a text[].
-        assert_eq!(
-            unsafe { crate::call::array::Texts::of(crate::call::text::Text::here(array)) }.names().expect("memory"),
-            [&b"b"[..], b"", b"a"]
-        );
+        let texts = unsafe { crate::call::array::Texts::of(crate::call::text::Text::here(array)) };
+        assert_eq!(texts.names().expect("memory"), [&b"b"[..], b"", b"a"]);
     }
 }
 
