@@ -9,9 +9,9 @@
 -- itself where there is no column of labels; no row for integers that are not looked for in texts.
 -- cft_words(text, plain) returns the folded words of a text, with their places (1, 2, ...) and their positions in
 -- characters. With plain it returns those of the text without possessives, elisions and the like
--- (crates/core/src/folded/plain.rs), or no row if the text has none of these. cft_form(name) is the folded words of a
--- name, joined by one blank, or NULL if no text can name it (crates/core/src/folded/words.rs). Both return bytea, in
--- UTF-8 whatever the database's encoding. cft_spelling(name, text, start, length, language) says how well those
+-- (crates/core/src/folded/possessives.rs), or no row if the text has none of these. cft_form(name) is the folded words
+-- of a name, joined by one blank, or NULL if no text can name it (crates/core/src/folded/words.rs). Both return bytea,
+-- in UTF-8 whatever the database's encoding. cft_spelling(name, text, start, length, language) says how well those
 -- characters of the text spell a name that folds to the same words, by punctuation, case and cftrag.match_case; NULL if
 -- they do not (crates/core/src/recognise/spelling.rs). Names that the text writes otherwise are looked for in the same
 -- way, by other forms (crates/core/src/folded/forms.rs): cft_form(name, method) is that of a name,

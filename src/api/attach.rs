@@ -53,6 +53,10 @@ fn cft_attach(call: Call) -> Fallible<()> {
         if names.label.is_none() && !names.names.is_empty() {
             return Err(error::names_without_label());
         }
+        // In a registration, no name of a parent makes a table of names (cft_attach_labels).
+        if !names.has_parent() {
+            return Err(error::no_such_column(&table.name(), &names.parent, "parent", &table.listed()));
+        }
         check_columns(table, &names)?;
         if let Some(position) = &names.position {
             check_position(table, position)?;

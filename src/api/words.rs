@@ -30,7 +30,7 @@ const WIDEST: usize = 4;
 
 /// `cft_words(text, plain boolean, language)`: place (from 1), form (folded, as UTF-8), start and length in characters,
 /// the normal form, and the word in lower case. See crates/core/src/folded/words.rs. plain: the words of the text
-/// without its possessives, elisions and the like (crates/core/src/folded/plain.rs); no rows if the text has none of
+/// without its possessives, elisions and the like (crates/core/src/folded/possessives.rs); no rows if the text has none of
 /// these.
 #[pg_extern(sql = false)]
 fn cft_words(call: Call) -> Fallible<()> {

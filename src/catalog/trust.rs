@@ -1,4 +1,5 @@
-//! Whose code may run with whose rights. The rules are PostgreSQL's: docs/security.md has them.
+//! Whose code may run with whose rights, and where row-level security does not bind (`NOFORCE_RLS`). The rules are
+//! PostgreSQL's: docs/security.md has them.
 
 #![expect(unsafe_code, reason = "reads system catalogs, switches the current user")]
 

@@ -1,4 +1,4 @@
-//! The lock of one image: many readers at a time, or one writer.
+//! The lock of one image: many readers at a time, or one writer. Its place in the order of all locks is in slot.rs.
 //!
 //! A reader counts itself in one of several parts, chosen by its process, so that readers do not bounce one cache line
 //! between cores, and looks whether a writer is there. A writer takes the gate, a lightweight lock, says that it is

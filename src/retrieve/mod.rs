@@ -9,6 +9,7 @@ pub mod attach;
 pub mod baselines;
 pub mod descent;
 pub mod documents;
+pub mod embedding;
 pub mod entities;
 pub mod expand;
 pub mod found;

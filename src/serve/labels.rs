@@ -1,4 +1,5 @@
-//! The labels of entities, for functions that collect entities from several walks. Their definition is sql/labels.sql.
+//! The labels of entities, for functions that collect entities from several walks. Which of several is shown: the walk
+//! takes the smallest preferred one (crates/core/src/records/label.rs), by the definition in sql/labels.sql.
 
 use std::collections::HashMap;
 

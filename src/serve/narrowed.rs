@@ -1,7 +1,8 @@
-//! Tells namesakes apart by the text. Of each entity of a window that names several, the text may say what is above it:
-//! by naming an ancestor, or by a word of what an ancestor is called. An entity goes if the text says all that of
-//! another one of the window, and more: "accessories for laptops" means those below Laptops, "boots for boys" those
-//! below Boys' clothing, "Paris, France and Paris, Texas" both.
+//! Which of several namesakes a text means (how answers tell them apart: methods/namesakes.rs). Of each entity of a
+//! window that names several, the text may say what is above it: by naming an ancestor, or by a word of what an
+//! ancestor is called. An entity goes if the text says all that of another one of the window, and more: "accessories
+//! for laptops" means those below Laptops, "boots for boys" those below Boys' clothing, "Paris, France and Paris,
+//! Texas" both.
 //!
 //! What is named first by the very window that names the entity first says nothing about it, nor do words of mentions.
 //! The text says it of an entity once, not in each of its windows, so that a label that is repeated costs no more than

@@ -31,7 +31,7 @@ pub use folded::normal::Language;
 pub use folded::normaliser::{may_be_misspelled, normalise};
 pub use folded::parts::Parts;
 pub use folded::pieces::Words;
-pub use folded::plain::plain;
+pub use folded::possessives::plain;
 pub use folded::words::{MOST_BYTES, MOST_WORDS, fold, fold_name};
 pub use forest::degrees::Degrees;
 pub use forest::partners::{ListsRead, Partners};

@@ -154,6 +154,8 @@ SELECT count(*) FROM registration;
 DROP TABLE aka;
 -- A dropped table is no longer attached; the only one left needs no name.
 SELECT * FROM cft_context('b');
+-- No name is no column.
+SELECT cft_attach('attached', parent => '');
 DROP VIEW registration;
 DROP TABLE attached;
 SELECT count(*) FROM pg_stat_cftrag;

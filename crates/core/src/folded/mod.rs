@@ -9,6 +9,6 @@ pub(crate) mod normal;
 pub(crate) mod normaliser;
 pub(crate) mod parts;
 pub(crate) mod pieces;
-pub(crate) mod plain;
+pub(crate) mod possessives;
 pub(crate) mod segments;
 pub(crate) mod words;

@@ -7,6 +7,7 @@
 //!
 //! Marks stay where they make other letters: й and ї, and the vowels of Indic and Thai scripts.
 
+use crate::folded::possessives::{is_apostrophe, without_possessive};
 use std::str::from_utf8;
 
 use unicode_normalization::char::{decompose_canonical, is_combining_mark};
@@ -52,17 +53,6 @@ pub(super) fn append(folded: &[u8], to: &mut Vec<u8>) -> bool {
 #[inline]
 fn is_plain(byte: u8) -> bool {
     (byte.wrapping_sub(b'a') < 26) | (byte.wrapping_sub(b'0') < 10)
-}
-
-/// A plain apostrophe, and those that are letters to Unicode (as in Hawaiʻi).
-fn is_apostrophe(c: char) -> bool {
-    c == '\'' || ('\u{2B9}'..='\u{2BF}').contains(&c)
-}
-
-/// The word without an s behind an apostrophe at its end, if something is before it.
-fn without_possessive(word: &str) -> &str {
-    let noun = word.strip_suffix('s').and_then(|word| word.strip_suffix(is_apostrophe));
-    noun.filter(|noun| noun.contains(char::is_alphanumeric)).unwrap_or(word)
 }
 
 /// Whether a word would be another one without its punctuation: "we'll", "i'm", "u.s" (in texts, "us" is mostly the

@@ -333,6 +333,17 @@ fn after(text: &[u8], at: usize) -> Option<char> {
     valid.chars().next()
 }
 
+/// A plain apostrophe, and those that are letters to Unicode (as in Hawaiʻi).
+pub(crate) fn is_apostrophe(c: char) -> bool {
+    c == '\'' || ('\u{2B9}'..='\u{2BF}').contains(&c)
+}
+
+/// A single word (normal/letters.rs) without an s behind an apostrophe at its end, if something is before it.
+pub(crate) fn without_possessive(word: &str) -> &str {
+    let noun = word.strip_suffix('s').and_then(|word| word.strip_suffix(is_apostrophe));
+    noun.filter(|noun| noun.contains(char::is_alphanumeric)).unwrap_or(word)
+}
+
 #[cfg(test)]
 mod tests {
     use crate::memory::interruptible::Interruptible;
