@@ -1,6 +1,6 @@
 //! The parts that the benchmarks share: names, a map of owned names with the core's hash function, an image.
 
-pub mod possessives;
+pub mod plain;
 #[cfg(published)]
 pub mod published;
 
