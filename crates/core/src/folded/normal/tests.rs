@@ -420,7 +420,7 @@ fn function_words_are_normal() {
 #[test]
 fn common_words_are_normal_sorted_and_found() {
     for (language, _) in LANGUAGES {
-        let words: Vec<&str> = common::of(language).text.split(' ').collect();
+        let words: Vec<&str> = common::of(language).text.split_whitespace().collect();
         assert!(words.len() >= 150, "{language:?}");
         let is_wrong = |word: &&str| normal(language, word) != *word;
         let wrong: Vec<_> = words.iter().filter(|word| is_wrong(word)).collect();
