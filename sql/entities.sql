@@ -1,7 +1,8 @@
 -- The definition of cft_entities: it returns what this statement returns. Slow, and obvious.
 --
 -- {language} is the edges table's (cft_attach).
--- The extension runs it when the image cannot serve, and it is the tests' oracle.
+-- The extension runs it where no image can serve (cftrag.enable is off, another encoding than UTF8, no memory for an
+-- image of the call's own), and it is the tests' oracle.
 -- Parameters: $1 text question, $2 boolean overlapping, $3 text[] trees (without them all count), $4 text[] within
 -- (without it all entities count). Filled in by src/serve/reference.rs before it is parsed: {edges}, {parent} and
 -- {child} as in reference.sql; {aliases} is a query for (alias, entity) over the attached tables of aliases, without

@@ -26,7 +26,7 @@ use crate::pg::compat::random_seed;
 use crate::pg::lookup;
 use crate::pg::snapshot;
 use crate::pg::snapshot::SnapshotView;
-use cftrag_core::{Degrees, Edge, Error, Image, LABELS, Language, MORE_LABELS, Memory, OTHER_NAMES, Recent};
+use cftrag_core::{Degrees, Edge, Error, Image, LABELS, Language, Memory, Recent, tree_of_name};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -343,12 +343,8 @@ fn scan_rows(
                         continue;
                     }
                     name.extend_from_slice(LABELS);
-                    let tree = match n {
-                        0 if is_preferred => LABELS,
-                        0 => MORE_LABELS,
-                        _ => OTHER_NAMES,
-                    };
-                    result = each(&Edge { tree: Some(tree), parent: name, child: entity });
+                    let tree = Some(tree_of_name(n, is_preferred));
+                    result = each(&Edge { tree, parent: name, child: entity });
                 }
             }
         }

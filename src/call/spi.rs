@@ -160,9 +160,9 @@ impl Connection {
         unsafe {
             let plan = pg_sys::SPI_prepare(sql.as_ptr(), 0, null_mut());
             assert!(!plan.is_null(), "SPI_prepare raises or plans");
-            let portal = pg_sys::SPI_cursor_open(null(), plan, null_mut(), null(), true);
+            let portal = without_jit(|| pg_sys::SPI_cursor_open(null(), plan, null_mut(), null(), true));
             let done = loop {
-                pg_sys::SPI_cursor_fetch(portal, true, ROWS_BETWEEN_CHECKS as c_long);
+                without_jit(|| pg_sys::SPI_cursor_fetch(portal, true, ROWS_BETWEEN_CHECKS as c_long));
                 let batch = Table::last(self);
                 let (count, done) = (batch.len(), batch.rows().try_for_each(|row| take(&row)));
                 pg_sys::SPI_freetuptable(batch.table);

@@ -17,7 +17,7 @@ use crate::error;
 use crate::error::Fallible;
 use crate::pg::compat::unguarded;
 use crate::pg::snapshot::full_xid;
-use cftrag_core::{Deleter, LABELS, MORE_LABELS, OTHER_NAMES, RowVersion, Stamp};
+use cftrag_core::{Deleter, LABELS, RowVersion, Stamp, tree_of_name};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::ffi::CStr;
@@ -164,9 +164,9 @@ unsafe fn note(trigger: &Trigger<'_>, source: &CapturedAs, slot: *mut pg_sys::Tu
             transaction::note(table, source, change, edge);
         }
         let is_preferred = row.as_ref().is_none_or(|row| row.is_preferred(preferred));
-        let first = if is_preferred { LABELS } else { MORE_LABELS };
-        let others = names.iter().map(|name| (name, OTHER_NAMES));
-        for (name, tree) in std::iter::once((label, first)).chain(others).filter(|(name, _)| name.number != 0) {
+        let called = std::iter::once(label).chain(names).enumerate().filter(|(_, name)| name.number != 0);
+        for (n, name) in called {
+            let tree = tree_of_name(n, is_preferred);
             transaction::note(table, source, change, |out| {
                 let Some(row) = row.as_ref().filter(|_| append(tree, out)) else { return NameLengths::Lost };
                 let name = match row.append(name, out) {

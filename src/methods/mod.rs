@@ -23,7 +23,6 @@ pub mod reject_cycles;
 pub mod relations;
 pub mod rollup_marks;
 pub mod roots;
-pub mod rows;
 pub mod told;
 pub mod walker;
 pub mod ways;

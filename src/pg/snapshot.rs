@@ -109,11 +109,17 @@ impl SnapshotView {
     /// The view of the active snapshot, if an image can answer under it: an MVCC snapshot taken on a primary. It is used
     /// by what runs under that snapshot.
     pub fn active() -> Option<Self> {
+        // SAFETY: active.
+        Self::of_active().filter(|view| unsafe { !(*view.snapshot).takenDuringRecovery })
+    }
+
+    /// The view of the active snapshot, if that is an MVCC snapshot, for an image without versions of rows.
+    pub fn of_active() -> Option<Self> {
         let snapshot = active();
         // SAFETY: active.
         unsafe {
             let is_mvcc = !snapshot.is_null() && (*snapshot).snapshot_type == pg_sys::SnapshotType::SNAPSHOT_MVCC;
-            (is_mvcc && !(*snapshot).takenDuringRecovery).then(|| Self::new(snapshot))
+            is_mvcc.then(|| Self::new(snapshot))
         }
     }
 

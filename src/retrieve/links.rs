@@ -166,7 +166,7 @@ pub fn wait_for_images(edges: pg_sys::Oid, matching: Match, functions: Functions
         let (is_there, are_built) = snapshot::under_latest(|| -> Fallible<_> {
             let tables = Tables::open(functions.capture, Some(edges), matching)?;
             let mut found = workspace();
-            let is_there = tables.find(&question, &mut found)?;
+            let is_there = tables.find_shared(&question, &mut found)?;
             give_back(found);
             let is_built = |table| control.find(table).is_some_and(|(_, slot)| slot.builder.load(SeqCst) != 0);
             Ok((is_there, tables.sources().iter().any(|(of, _)| is_built(of.oid()))))

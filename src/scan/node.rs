@@ -343,13 +343,13 @@ impl Scan {
         let taken = match crate::serve::walk::walk_from(&opened, names, reach, &mut walk, part).unwrap_or_report() {
             Served::All(ticket) if kept.is_none() && walk.answer_bytes() <= work_memory::work_mem() => {
                 sink::finish(&mut walk).unwrap_or_report();
-                crate::serve::walk::served(&opened, &ticket, &walk);
+                crate::serve::walk::served(&opened, &ticket, walk.counters());
                 return Answer::Context(walk);
             }
             Served::All(ticket) => {
                 let rows = kept.unwrap_or_else(|| self.store());
                 sink::emit(&mut walk, rows).unwrap_or_report();
-                crate::serve::walk::served(&opened, &ticket, &walk);
+                crate::serve::walk::served(&opened, &ticket, walk.counters());
                 crate::serve::walk::give_back(walk);
                 return read(rows);
             }

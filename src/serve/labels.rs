@@ -51,7 +51,7 @@ impl Labels {
         match walk_from(of, names, Reach { counts: false, ..Reach::levels(0, 0) }, &mut walk, |_| Ok(()))? {
             Served::All(ticket) => {
                 if !of.registration.names.has_parent() {
-                    served(of, &ticket, &walk);
+                    served(of, &ticket, walk.counters());
                 }
                 for group in 0..names.len() {
                     labels.add(walk.label(group as u32).map(|label| walk.name(label)))?;

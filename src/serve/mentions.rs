@@ -1,5 +1,5 @@
-//! The names found in a text, in the images of the edges table and of its tables of names (search.rs), or by the
-//! reference query.
+//! The names found in a text, in images of the edges table and of its tables of names (search.rs), or by the reference
+//! query.
 //!
 //! A caller sees a name if it sees a row that has it. Workspaces are kept between calls.
 
@@ -8,9 +8,10 @@ use crate::call::tuple::{Row, varlena_header};
 use crate::call::work_memory::{Room, list};
 use crate::error::Fallible;
 use crate::image::counters;
+use crate::image::reason::Reason;
 use crate::serve::asked::Question;
 use crate::serve::labels::Labels;
-use crate::serve::search::{Workspace, search};
+use crate::serve::search::{Images, Workspace, search};
 use crate::serve::tables::Tables;
 use crate::serve::tiers::Each;
 use crate::serve::walk::End;
@@ -60,26 +61,37 @@ pub fn give_back(mut found: Box<Mentions>) {
 }
 
 impl Tables {
-    /// Finds the names in the text. Returns false, and counts why, if the images cannot serve. Errors: 53400, 53200
-    /// (memory).
+    /// Finds the names in the text. Returns false if the definition is to do it. Errors: 53400, 53200 (memory).
     pub fn find(&self, question: &Question, found: &mut Mentions) -> Fallible<bool> {
-        match search(self, question, &mut found.workspace) {
-            Ok(()) => {
-                if self.edges.columns.has_labels() || self.labels.is_some() {
-                    let Workspace { recognisers, mentions, .. } = &found.workspace;
-                    let entity = |(n, mention): &Each| recognisers[*n].name(mention.entity);
-                    let mut entities = list(mentions.len(), &mut Room::new())?;
-                    entities.extend(mentions.iter().map(entity));
-                    found.labels = Labels::of(&self.edges, &entities)?;
-                }
-                Ok(true)
-            }
-            Err(End::Unusable(reason)) => {
-                counters::count(self.edges.oid(), reason);
-                Ok(false)
-            }
-            Err(End::Error(error)) => Err(error),
+        let Some(reason) = self.search(question, &Images::Shared, found)? else { return Ok(true) };
+        counters::count(self.edges.oid(), reason);
+        // The caller turned images off, or may not read all columns, or characters are not Unicode's.
+        if [Reason::Disabled, Reason::Privilege, Reason::Encoding].contains(&reason) {
+            return Ok(false);
         }
+        Ok(self.search(question, &Images::Private(RefCell::default()), found)?.is_none())
+    }
+
+    /// Finds the names in the text by the images in shared memory; false if they cannot serve.
+    pub fn find_shared(&self, question: &Question, found: &mut Mentions) -> Fallible<bool> {
+        Ok(self.search(question, &Images::Shared, found)?.is_none())
+    }
+
+    /// Finds the names in the text by these images; the reason why they cannot serve.
+    fn search(&self, question: &Question, images: &Images, found: &mut Mentions) -> Fallible<Option<Reason>> {
+        match search(self, question, images, &mut found.workspace) {
+            Ok(()) => {}
+            Err(End::Unusable(reason)) => return Ok(Some(reason)),
+            Err(End::Error(error)) => return Err(error),
+        }
+        if self.edges.columns.has_labels() || self.labels.is_some() {
+            let Workspace { recognisers, mentions, .. } = &found.workspace;
+            let entity = |(n, mention): &Each| recognisers[*n].name(mention.entity);
+            let mut entities = list(mentions.len(), &mut Room::new())?;
+            entities.extend(mentions.iter().map(entity));
+            found.labels = Labels::of(&self.edges, &entities)?;
+        }
+        Ok(None)
     }
 
     /// Answers by the reference query.

@@ -15,6 +15,7 @@ pub mod mentions;
 pub mod merged;
 pub mod narrowed;
 pub mod plans;
+pub mod private_image;
 pub mod reference;
 pub mod route;
 pub mod search;

@@ -7,10 +7,11 @@
 
 use crate::call::fmgr::Rows;
 pub use crate::call::spi::Value;
-use crate::call::spi::{Connection, Plan, Table, connected};
+use crate::call::spi::{Connection, Plan, Row, Table, connected};
 use crate::call::trigger::Trigger;
 use crate::catalog::statement::Statement;
 use crate::error;
+use crate::error::Fallible;
 use crate::pg::error_context::with_error_context;
 pub use crate::pg::settings::{with_safe_path, with_settings};
 use pgrx::{PgLogLevel, pg_sys};
@@ -56,6 +57,13 @@ pub fn execute<R>(statement: &Statement, values: &[Value], take: impl FnOnce(&Ta
     with_error_context(Some(statement.sql()), || {
         connected(None, |spi| spi.select(&plan(spi, statement, Planning::Auto, values), values, take))
     })
+}
+
+/// Passes each row of a statement to `take`, under the active snapshot, until `take` fails. The statement is planned for
+/// this once.
+pub fn scan(statement: &Statement, take: impl FnMut(&Row<'_>) -> Fallible<()>) -> Fallible<()> {
+    let sql = statement.sql();
+    with_error_context(Some(sql), || connected(None, |spi| spi.scan(sql, take)))
 }
 
 /// Runs a statement that may write, as a session's own does: it sees what was committed before it, and the rows of the

@@ -1,5 +1,5 @@
 //! The reference query: the definition of every answer (sql/reference.sql, sql/roots.sql, sql/entities.sql), run when
-//! the image cannot serve.
+//! no image can serve.
 //!
 //! It runs under the caller's active snapshot and rights (plans.rs).
 

@@ -2,6 +2,9 @@
 //!
 //! Each source is searched under its own lock and snapshot; the results are merged by leftmost-longest (merged.rs,
 //! tiers.rs).
+//!
+//! Where the images in shared memory cannot serve, the same search runs in images that the call makes for itself
+//! (private_image.rs).
 
 use crate::call::tuple::HEADERS;
 use crate::call::work_memory;
@@ -21,6 +24,7 @@ use crate::serve::conditions::Ticket;
 use crate::serve::coordinated::Coordinated;
 use crate::serve::merged::{keep_first, merge, order, room_for, windows_of};
 use crate::serve::narrowed::{Narrowed, narrow};
+use crate::serve::private_image::PrivateImage;
 use crate::serve::tables::Tables;
 use crate::serve::tiers::{Each, Rule};
 use crate::serve::walk::End;
@@ -31,6 +35,9 @@ use cftrag_core::{
     Trees, UnknownXids,
 };
 use pgrx::check_for_interrupts;
+use pgrx::pg_sys;
+use std::cell::RefCell;
+use std::collections::HashMap;
 use std::rc::Rc;
 
 /// Edge slots visited before the lock is released; a word counts as two. See walk.rs.
@@ -83,8 +90,68 @@ impl Workspace {
     }
 }
 
+/// The images of the tables.
+pub enum Images {
+    /// Those in shared memory.
+    Shared,
+    /// Those of this call, by table.
+    Private(RefCell<HashMap<pg_sys::Oid, Rc<PrivateImage>>>),
+}
+
+impl Images {
+    /// Opens the image of a table, and calls `first` with it.
+    fn open<R>(
+        &self,
+        of: &AttachedTable,
+        mut first: impl FnMut(Image<'_>, &SnapshotView) -> R,
+    ) -> Result<(Opened, R), End> {
+        match self {
+            Self::Shared => {
+                let (ticket, result) = route::route_whole(of, first)?;
+                Ok((Opened::Shared(ticket), result))
+            }
+            Self::Private(known) => {
+                let seen = SnapshotView::of_active().ok_or(Reason::OldSnapshot)?;
+                let made = known.borrow().get(&of.oid()).cloned();
+                let image = match made {
+                    Some(image) => image,
+                    None => {
+                        let image = Rc::new(PrivateImage::of(of)?);
+                        known.borrow_mut().insert(of.oid(), Rc::clone(&image));
+                        image
+                    }
+                };
+                let result = image.read(|image| first(image, &seen))?;
+                Ok((Opened::Private(image, seen), result))
+            }
+        }
+    }
+}
+
+/// An image that may be read under the caller's snapshot.
+enum Opened {
+    Shared(Ticket),
+    Private(Rc<PrivateImage>, SnapshotView),
+}
+
+impl Opened {
+    fn read<R>(&self, look: impl FnOnce(Image<'_>, &SnapshotView) -> R) -> Result<R, Reason> {
+        match self {
+            Self::Shared(ticket) => ticket.read(look),
+            Self::Private(image, seen) => image.read(|image| look(image, seen)),
+        }
+    }
+
+    fn learn(&mut self, xids: &[u64]) -> Result<(), Reason> {
+        match self {
+            Self::Shared(ticket) => ticket.learn(xids),
+            Self::Private(..) => Ok(()),
+        }
+    }
+}
+
 /// Finds the names of a text in the images.
-pub fn search(tables: &Tables, question: &Question, found: &mut Workspace) -> Result<(), End> {
+pub fn search(tables: &Tables, question: &Question, images: &Images, found: &mut Workspace) -> Result<(), End> {
     let text = question.text.bytes();
     let plain = match backend::is_utf8() {
         true => as_plain(text, &mut Interruptible::new(&mut { check_interrupts })).map_err(End::Error)?,
@@ -100,7 +167,7 @@ pub fn search(tables: &Tables, question: &Question, found: &mut Workspace) -> Re
         && plain.is_none()
         && within.is_none();
     // The trees are checked once all names are found.
-    let filter = Filter { edges: &tables.edges, only, within, once: question.once };
+    let filter = Filter { images, edges: &tables.edges, only, within, once: question.once };
     let texts = 1 + usize::from(plain.is_some());
     let rules = tiers::rules(question.matching, !tables.words.is_empty());
     let sources = tables.sources();
@@ -135,8 +202,9 @@ pub fn search(tables: &Tables, question: &Question, found: &mut Workspace) -> Re
     if !alone || question.matching != Match::Exact {
         order(recognisers, mentions);
     }
-    ticket.control.slot(ticket.index).count_call(recognisers[0].counters());
-    walk::settle_now_and_then(&tables.edges, &ticket, recognisers[0].counters().slots_visited);
+    if let Opened::Shared(ticket) = ticket {
+        walk::served(&tables.edges, &ticket, recognisers[0].counters());
+    }
     Ok(())
 }
 
@@ -157,7 +225,7 @@ impl Search<'_> {
         recognisers: &mut [Recogniser],
         alone: bool,
         mentions: &mut Vec<Each>,
-    ) -> Result<Ticket, End> {
+    ) -> Result<Opened, End> {
         let (text, overlapping) = (self.question.text.bytes(), self.question.overlapping);
         let texts = [Some(Read::Written(text)), self.plain.map(|plain| Read::Plain(text, plain))];
         let none = Rc::default();
@@ -192,7 +260,7 @@ impl Search<'_> {
         recognisers: &mut [Recogniser],
         mentions: &mut Vec<Each>,
         (normal, known): (&mut Normal, &mut KnownWords),
-        ticket: &mut Ticket,
+        ticket: &mut Opened,
     ) -> Result<(), End> {
         let mut check_interrupts = check_interrupts;
         let work = &mut Interruptible::new(&mut check_interrupts);
@@ -206,7 +274,7 @@ impl Search<'_> {
             _ => None,
         };
         if form == FormKind::Misspelled {
-            known_words(known, &normal.text, &self.sources, ticket)?;
+            known_words(known, &normal.text, &self.sources, self.filter.images, ticket)?;
         }
         let read = match (&coordinated, method) {
             (Some(names), _) if names.text.is_empty() => return Ok(()),
@@ -300,7 +368,8 @@ fn known_words(
     known: &mut KnownWords,
     text: &NormalText,
     tables: &[(&AttachedTable, Seek)],
-    edges: &mut Ticket,
+    images: &Images,
+    edges: &mut Opened,
 ) -> Result<(), End> {
     known.begin(text, work_memory::limit()).map_err(|why| End::Error(error::no_room(why)))?;
     for (n, (of, seek)) in tables.iter().enumerate() {
@@ -311,7 +380,7 @@ fn known_words(
         let mut step = if n == 0 {
             edges.read(first)?
         } else {
-            let (ticket, step) = route::route_whole(of, first)?;
+            let (ticket, step) = images.open(of, first)?;
             own = Some(ticket);
             step
         };
@@ -348,6 +417,7 @@ fn reader<'t>(text: Read<'t>, work: &mut Interruptible<'_>) -> Option<Reader<'t>
 
 /// Which entities of the edges table count.
 struct Filter<'a> {
+    images: &'a Images,
     edges: &'a AttachedTable,
     only: Option<Trees>,
     within: Option<Within<'a>>,
@@ -358,7 +428,7 @@ struct Filter<'a> {
 impl Filter<'_> {
     /// Of these different entities, which the caller sees and which are in the trees and within the entities asked for.
     /// `is_sure`: the caller sees them all.
-    fn counts(&mut self, names: &[&[u8]], is_sure: bool, edges: &mut Ticket) -> Result<Vec<bool>, End> {
+    fn counts(&mut self, names: &[&[u8]], is_sure: bool, edges: &mut Opened) -> Result<Vec<bool>, End> {
         let mut counts = match is_sure && self.only.is_none() {
             true => vec![true; names.len()],
             false => entities_seen(edges, self.only.as_mut(), names)?,
@@ -391,15 +461,17 @@ fn recognise(
     recogniser: &mut Recogniser,
     text: Read<'_>,
     how: How<'_>,
-    mut edges: Option<&mut Ticket>,
+    mut edges: Option<&mut Opened>,
     filter: &mut Filter<'_>,
-) -> Result<Ticket, End> {
+) -> Result<Opened, End> {
     let (mut check_interrupts, mut check_interrupts_too) = (check_interrupts, check_interrupts);
     let mut work = Interruptible::new(&mut check_interrupts);
     let mut keeping = Interruptible::new(&mut check_interrupts_too);
     let no_room = |why| End::Error(error::no_room(why));
     let Some(mut reader) = reader(text, &mut work) else {
-        route::route(of)?;
+        if matches!(filter.images, Images::Shared) {
+            route::route(of)?;
+        }
         return Err(Reason::Encoding.into());
     };
     // The edges' own image finds only entities that the caller sees.
@@ -415,7 +487,7 @@ fn recognise(
     recogniser.begin(seek, all);
     recogniser.read(&mut reader, &mut work).map_err(no_room)?;
     let first = |image: Image<'_>, seen: &SnapshotView| recogniser.step(image, seen, SLOTS, &reader);
-    let (mut ticket, step) = route::route_whole(of, first)?;
+    let (mut ticket, step) = filter.images.open(of, first)?;
     let mut step = step;
     loop {
         match step {
@@ -445,7 +517,7 @@ fn recognise(
 }
 
 /// Whether each name is an entity with an edge that the caller sees, in one of the trees if trees are given.
-fn entities_seen(edges: &mut Ticket, mut only: Option<&mut Trees>, names: &[&[u8]]) -> Result<Vec<bool>, Reason> {
+fn entities_seen(edges: &mut Opened, mut only: Option<&mut Trees>, names: &[&[u8]]) -> Result<Vec<bool>, Reason> {
     let mut seen = vec![false; names.len()];
     for (some, seen) in names.chunks(NAMES).zip(seen.chunks_mut(NAMES)) {
         loop {

@@ -22,7 +22,7 @@ use crate::serve::sentences::Sentences;
 use crate::serve::sink::Sink;
 use crate::serve::{reference, route};
 use crate::{error, guc};
-use cftrag_core::{Image, Interruptible, Step, Walk};
+use cftrag_core::{Counters, Image, Interruptible, Step, Walk};
 use pgrx::check_for_interrupts;
 use pgrx::pg_sys::panic::ErrorReport;
 use std::cell::{Cell, RefCell};
@@ -66,7 +66,7 @@ pub fn answer(of: &AttachedTable, names: &[&[u8]], reach: Reach, sink: &mut Sink
     match walk_from(of, names, reach, &mut walk, |walk| sink.take(walk, false))? {
         Served::All(ticket) => {
             sink.take(&mut walk, true)?;
-            served(of, &ticket, &walk);
+            served(of, &ticket, walk.counters());
         }
         Served::Only(taken) => {
             let rest = &names[taken..];
@@ -187,9 +187,9 @@ pub fn walk_from(
 }
 
 /// Counts a call that the image served, and does the image's housekeeping.
-pub fn served(of: &AttachedTable, ticket: &Ticket, walk: &Walk) {
-    ticket.control.slot(ticket.index).count_call(walk.counters());
-    settle_now_and_then(of, ticket, walk.counters().slots_visited);
+pub fn served(of: &AttachedTable, ticket: &Ticket, counters: Counters) {
+    ticket.control.slot(ticket.index).count_call(counters);
+    settle_now_and_then(of, ticket, counters.slots_visited);
 }
 
 /// Answers by the reference query.

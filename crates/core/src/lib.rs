@@ -57,7 +57,7 @@ pub use recognise::normal_text::{BESIDE, NormalText};
 pub use recognise::spelling::{Case, MatchCase, is_spelled_otherwise, spelling};
 pub use recognise::text::{Reader, as_utf8};
 pub use records::edge::{Deleter, Deletion, Edge, Fate, Fates, RowVersion, Settled, Stamp};
-pub use records::label::{LABELS, MORE_LABELS, OTHER_NAMES, label_of};
+pub use records::label::{LABELS, MORE_LABELS, OTHER_NAMES, label_of, tree_of_name};
 pub use records::trees::Trees;
 pub use records::unknown_xids::UnknownXids;
 pub use records::version::Hint;

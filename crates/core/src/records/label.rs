@@ -25,6 +25,16 @@ pub const OTHER_NAMES: &[u8] = &[END; 3];
 /// The last byte of a label's name, added to the value of the column.
 pub const END: u8 = 0;
 
+/// The tree of a name of an entity: of its label, which is preferred or not (`n` is 0), or of the n-th other name.
+#[must_use]
+pub fn tree_of_name(n: usize, is_preferred: bool) -> &'static [u8] {
+    match n {
+        0 if is_preferred => LABELS,
+        0 => MORE_LABELS,
+        _ => OTHER_NAMES,
+    }
+}
+
 /// The value of the column of labels, if this is the name of a label.
 #[must_use]
 pub fn label_of(name: &[u8]) -> Option<&[u8]> {

@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 use super::Memory;
 use crate::memory::chunk::{LINE_BYTES, MAX_CHUNKS, chunk_bytes, first_line};
 
-/// A memory on the heap, for tests and tools.
+/// A memory on the heap: of an image that only this process has.
 ///
 /// New chunks are filled with a pattern, because the core must not rely on zeros.
 #[derive(Debug)]
