@@ -1,7 +1,7 @@
 #!/bin/bash
 # Databases whose tables have equal names, OIDs and file numbers (CREATE DATABASE ... TEMPLATE copies those): each table has its own image.
-# DROP DATABASE gives the memory back.
-. "${0%/*}/lib.sh"; story "$@"
+# DROP DATABASE gives the memory back. Preloaded, so that who drops has the library, and images are built at the start.
+. "${0%/*}/lib.sh"; LIFE_PRELOAD=cftrag; story "$@"
 server a
 sql a "CREATE DATABASE one; CREATE DATABASE two; CREATE DATABASE \"One\""
 for d in one two One; do oracle "a/$d"; small "a/$d" edges; done
