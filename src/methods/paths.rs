@@ -5,7 +5,7 @@ use crate::call::fmgr;
 use crate::call::fmgr::{Call, Rows, text_array, text_array_of, text_datum};
 use crate::call::tuple;
 use crate::call::tuple::Row;
-use crate::call::work_memory::Room;
+use crate::call::work_memory::{Bytes, Room};
 use crate::error;
 use crate::error::Fallible;
 use crate::methods::breadth_first;
@@ -24,6 +24,9 @@ const MOST_ENTITIES: u64 = 10_000_000;
 
 /// Bytes that an entity of a sentence takes, besides its name and label.
 const PER_STEP: usize = 120;
+
+/// Steps that a path counts as when it is said.
+const PER_PATH: usize = 64;
 
 /// `cft_neighbors(entity text, hops int, direction text, edges regclass) -> table(tree, hops, neighbor, via, label)`
 ///
@@ -180,17 +183,24 @@ fn cft_explain_path(call: Call) -> Fallible<Option<Vec<u8>>> {
         Ok(false)
     })?;
     let namesakes = named.tell_apart(&mut asked.walker)?;
-    let said = paths.iter().map(|(tree, steps)| {
+    let (mut said, is_one) = (Bytes::default(), paths.len() == 1);
+    let mut check_interrupts = check_interrupts;
+    let work = &mut Interruptible::new(&mut check_interrupts);
+    for (tree, steps) in paths {
+        work.steps(PER_PATH);
         let tree = tree.as_deref();
         let sentence = sentence(steps.iter().map(|step| (step.called(tree, &namesakes), step.way)));
-        match (paths.len() > 1, tree) {
-            (false, _) => sentence,
-            (true, None) => [b"In the tree without a name, ", &*sentence].concat(),
-            (true, Some(tree)) => [b"In the tree ", tree, b", ", &*sentence].concat(),
-        }
-    });
-    let said: Vec<_> = said.collect();
-    Ok((!said.is_empty()).then(|| said.join(&b'\n')))
+        let place: [&[u8]; 3] = match tree {
+            _ if is_one => [b"", b"", b""],
+            None => [b"In the tree without a name, ", b"", b""],
+            Some(tree) => [b"In the tree ", tree, b", "],
+        };
+        let between: &[u8] = if said.0.is_empty() { b"" } else { b"\n" };
+        let parts = [between, place[0], place[1], place[2], &sentence];
+        said.room(parts.iter().map(|part| part.len()).sum())?;
+        parts.iter().for_each(|part| said.0.extend_from_slice(part));
+    }
+    Ok((!said.0.is_empty()).then_some(said.0))
 }
 
 /// An entity of a path, and the step that leads to it.

@@ -19,6 +19,11 @@ sql a "INSERT INTO edges VALUES ('t1', 'n3', 'new'), ('t4', 'new', 'n1'); DELETE
 follow
 exact_in s edges recovery
 is "it followed" "$(sql b "SELECT count(*) FROM edges WHERE child IN ('new', 'm11', 'n9', 'n11')")" 2
+# Names in a text: by an image that the call makes for itself, as by the definition.
+entities="SELECT string_agg(e::text, '|') FROM cft_entities('n9, new and m11, which is n1''s') AS e;"
+found=$(sql b "$entities")
+like "names in a text" "$found" "*new*m11*n1*"
+is "as by the definition" "$(sql b "SET cftrag.enable = off; $entities")" "$found"
 sql a "BEGIN; TRUNCATE edges; INSERT INTO edges VALUES ('t1', 'a', 'b'), ('t1', 'b', 'c'), ('t1', 'c', 'd'); COMMIT; VACUUM FULL edges"
 follow
 exact_in s edges recovery
@@ -35,6 +40,10 @@ exact_in s edges image
 exact b edges image
 # This snapshot was taken in recovery, and does not cover transactions since then.
 exact_in old edges old_snapshot
+entities="SELECT string_agg(e::text, '|') FROM cft_entities('a, b, c and d') AS e;"
+found=$(ask old "$entities")
+like "names under it" "$found" "*a*b*c*d*"
+is "as by the definition" "$(ask old "SET LOCAL cftrag.enable = off; $entities SET LOCAL cftrag.enable = on;")" "$found"
 sql b "INSERT INTO edges VALUES ('t1', 'd', 'e'); DELETE FROM edges WHERE child = 'b'"
 exact_in s edges image
 exact_in old edges old_snapshot
