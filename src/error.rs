@@ -131,7 +131,10 @@ pub fn not_attached(table: &str, hint: String) -> ErrorReport {
 pub fn unclear_edges(tables: &[String]) -> ErrorReport {
     let Some(first) = tables.first() else {
         return report(Code::ERRCODE_UNDEFINED_TABLE, "no table that you may read is attached to cftrag".into())
-            .set_hint("Attach one with cft_attach, which takes the table and its columns of parents and children, or ask for SELECT on one that is attached.");
+            .set_hint(
+                "Attach one with cft_attach, which takes the table and its columns of parents and children, or \
+                ask for SELECT on one that is attached.",
+            );
     };
     report(
         Code::ERRCODE_AMBIGUOUS_FUNCTION,
@@ -152,7 +155,8 @@ pub fn documents_left_out(tables: &[String]) -> ErrorReport {
     };
     report(
         Code::ERRCODE_AMBIGUOUS_FUNCTION,
-        "\"documents\" was left out, and search_path does not show exactly one table of documents that is attached to cftrag"
+        "\"documents\" was left out, and search_path does not show exactly one table of documents that is attached to \
+            cftrag"
             .into(),
     )
     .set_detail(format!("Attached tables that you may read: {}.", tables.join(", ")))
@@ -179,7 +183,8 @@ pub fn documents_without_entities(table: &str) -> ErrorReport {
         format!("the documents of {table} are not attached to entities"),
     )
     .set_hint(format!(
-        "Attach {table} again with cft_attach_documents and the columns it has now, and entity => its column of the entity that a document is about, or mapping => a table of entities and documents."
+        "Attach {table} again with cft_attach_documents and the columns it has now, and entity => its column of the \
+            entity that a document is about, or mapping => a table of entities and documents."
     ))
 }
 
@@ -189,13 +194,15 @@ pub fn documents_without_words(table: &str) -> ErrorReport {
         format!("{table} is attached without a column to search by words"),
     )
     .set_hint(format!(
-        "Attach {table} again with cft_attach_documents and the columns it has now, and search => its column of type tsvector, or of texts with an index on to_tsvector."
+        "Attach {table} again with cft_attach_documents and the columns it has now, and search => its column of type \
+            tsvector, or of texts with an index on to_tsvector."
     ))
 }
 
 pub fn no_metadata(table: &str) -> ErrorReport {
     report(Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, format!("{table} is attached without metadata")).set_hint(
-        "Attach documents with cft_attach_documents, metadata => their column of type jsonb; embeddings of entities have none.",
+        "Attach documents with cft_attach_documents, metadata => their column of type jsonb; embeddings of entities \
+            have none.",
     )
 }
 
@@ -297,8 +304,14 @@ pub fn warn_verified(table: &str, problems: u64, first: &str) {
 /// The table of links does not count any more.
 pub fn warn_no_links(table: &str) {
     report(Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE, format!("the links of {table} are not kept"))
-        .set_detail("Their table is gone, or belongs to another role than the documents, these have become a partition or a child, or the names cannot be read.")
-        .set_hint("Give both tables to one role, attach the edges again if their columns have other names, and call cft_relink; or attach the documents again with cft_attach_documents.")
+        .set_detail(
+            "Their table is gone, or belongs to another role than the documents, these have become a \
+            partition or a child, or the names cannot be read.",
+        )
+        .set_hint(
+            "Give both tables to one role, attach the edges again if their columns have other names, and call \
+            cft_relink; or attach the documents again with cft_attach_documents.",
+        )
         .report(pgrx::PgLogLevel::WARNING);
 }
 
@@ -337,7 +350,10 @@ pub fn no_order_of_its_own(column: &str, table: &str) -> ErrorReport {
         Code::ERRCODE_DATATYPE_MISMATCH,
         format!("column \"{column}\" of table {table} has no order of the server's own"),
     )
-    .set_hint("Filters and the order of documents take columns of the server's own types that have an order: numbers, texts, booleans, dates, uuid.")
+    .set_hint(
+        "Filters and the order of documents take columns of the server's own types that have an order: numbers, \
+        texts, booleans, dates, uuid.",
+    )
 }
 
 pub fn tokens_are_no_integer(column: &str, table: &str) -> ErrorReport {
@@ -363,13 +379,13 @@ pub fn grants_of_another(grants: &str, edges: &str) -> ErrorReport {
 
 /// The NOTICE that texts have none of some words of a table: `count` of them, and the first.
 pub fn notice_words_in_no_text(table: &str, count: i32, first: &str) {
-    report(
-        Code::ERRCODE_SUCCESSFUL_COMPLETION,
-        format!("of the words of table {table}, {count} are found in no text"),
-    )
-    .set_detail(crate::pg::encoding::shown(&format!("One is \"{first}\": it has capitals, or is not one word.")))
-    .set_hint("Write single words, in lower case: texts are compared without case. Expressions of several words are aliases (cft_attach_aliases).")
-    .report(pgrx::PgLogLevel::NOTICE);
+    report(Code::ERRCODE_SUCCESSFUL_COMPLETION, format!("of the words of table {table}, {count} are found in no text"))
+        .set_detail(crate::pg::encoding::shown(&format!("One is \"{first}\": it has capitals, or is not one word.")))
+        .set_hint(
+            "Write single words, in lower case: texts are compared without case. Expressions of several words are \
+        aliases (cft_attach_aliases).",
+        )
+        .report(pgrx::PgLogLevel::NOTICE);
 }
 
 pub fn zero_embedding() -> ErrorReport {
@@ -497,7 +513,10 @@ pub fn wrong_kind(table: &str, why: &str) -> ErrorReport {
     report(Code::ERRCODE_WRONG_OBJECT_TYPE, format!("\"{table}\" cannot be attached to cftrag: it is {why}"))
         .set_detail(match why {
             "a temporary table" => "Only its own session sees a temporary table, so there is nothing to share.",
-            _ => "cftrag follows a table by row triggers; they see every change of a plain heap table without children, and of nothing else.",
+            _ => {
+                "cftrag follows a table by row triggers; they see every change of a plain heap table without \
+                children, and of nothing else."
+            }
         })
         .set_hint("Attach a plain table, for example one that a query or a trigger fills from this one.")
 }
@@ -584,9 +603,15 @@ pub fn wrong_type(column: &str, type_name: &str) -> ErrorReport {
     )
     .set_detail(match type_name.rsplit('.').next() {
         Some("citext") => "Names are compared as they are written; citext takes names for equal that differ in case.",
-        _ => "The trigger must write a value byte for byte as the type's output function does, and for this type it cannot know that.",
+        _ => {
+            "The trigger must write a value byte for byte as the type's output function does, and for this type it \
+            cannot know that."
+        }
     })
-    .set_hint("Use a column of type text, varchar, char, name, smallint, integer, bigint, uuid or numeric(n), or of a domain over one.")
+    .set_hint(
+        "Use a column of type text, varchar, char, name, smallint, integer, bigint, uuid or numeric(n), or of a \
+        domain over one.",
+    )
 }
 
 pub fn numeric_with_scale(column: &str) -> ErrorReport {
@@ -601,7 +626,9 @@ pub fn numeric_with_scale(column: &str) -> ErrorReport {
 pub fn not_a_cycle_trigger() -> ErrorReport {
     report(
         Code::ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED,
-        "function \"cft_reject_cycles\" was not called by a trigger AFTER INSERT OR UPDATE FOR EACH ROW without arguments".into(),
+        "function \"cft_reject_cycles\" was not called by a trigger AFTER INSERT OR UPDATE FOR EACH ROW without \
+            arguments"
+            .into(),
     )
     .set_hint(
         "CREATE CONSTRAINT TRIGGER no_cycles AFTER INSERT OR UPDATE ON my_edges FOR EACH ROW \
@@ -772,12 +799,16 @@ pub fn no_room(why: cftrag_core::NoRoom) -> ErrorReport {
                     crate::guc::WORK_MEMORY.get()
                 ))
                 .set_hint(format!(
-                    "Ask for fewer entities or levels at once, or, if the server has the memory: SET cftrag.work_memory = '{}MB';",
+                    "Ask for fewer entities or levels at once, or, if the server has the memory: SET \
+                        cftrag.work_memory = '{}MB';",
                     (bytes + bytes / 2).div_ceil(1 << 20)
                 ))
         }
         cftrag_core::NoRoom::Memory(bytes) => report(Code::ERRCODE_OUT_OF_MEMORY, "out of memory".into())
-            .set_detail(format!("The answer needs {} kB or more, which the system does not have.", bytes.div_ceil(1024)))
+            .set_detail(format!(
+                "The answer needs {} kB or more, which the system does not have.",
+                bytes.div_ceil(1024)
+            ))
             .set_hint("Ask for fewer entities or levels at once."),
     }
 }
@@ -861,7 +892,10 @@ pub fn warn_other_layout() {
 
 pub fn out_of_memory(limit_kb: i32) -> ErrorReport {
     report(Code::ERRCODE_OUT_OF_MEMORY, "not enough shared memory for the image".into())
-        .set_detail(format!("cftrag.memory_limit is {limit_kb} kB for all images of the server together; too few of them may make room: images of databases within their share, those that are kept, and those just built."))
+        .set_detail(format!(
+            "cftrag.memory_limit is {limit_kb} kB for all images of the server together; too few of \
+            them may make room: images of databases within their share, those that are kept, and those just built."
+        ))
         .set_hint("Raise cftrag.memory_limit, SELECT pg_reload_conf(), then call cft_build again.")
 }
 
@@ -878,13 +912,19 @@ pub fn system_memory(shm: Option<Shm>, limit_kb: i32) -> ErrorReport {
     };
     report(Code::ERRCODE_OUT_OF_MEMORY, "the system has not enough shared memory for the image".into())
         .set_detail(detail)
-        .set_hint("Make /dev/shm larger (Docker: --shm-size; else: mount -o remount,size=... /dev/shm), then call cft_build again.")
+        .set_hint(
+            "Make /dev/shm larger (Docker: --shm-size; else: mount -o remount,size=... /dev/shm), then call \
+            cft_build again.",
+        )
 }
 
 /// At attach and at the server's start.
 pub fn warning_shm(shm_kb: u64, limit_kb: i32) {
     report(Code::ERRCODE_WARNING, format!("/dev/shm has {shm_kb} kB, less than cftrag.memory_limit, {limit_kb} kB"))
-        .set_hint("Images that do not fit make parallel queries fail, too. Make /dev/shm larger (Docker: --shm-size), or lower cftrag.memory_limit.")
+        .set_hint(
+            "Images that do not fit make parallel queries fail, too. Make /dev/shm larger (Docker: --shm-size), \
+            or lower cftrag.memory_limit.",
+        )
         .report(pgrx::PgLogLevel::WARNING);
 }
 
@@ -954,7 +994,9 @@ pub fn no_order(column: &str, type_name: &str) -> ErrorReport {
 pub fn notice_not_in_texts(table: &str, line: &str, has_label: bool) {
     let hint = match has_label {
         true => format!("Name the column of what people call them: {line}"),
-        false => "Pass the column of what people call them as \"label\", or attach a table of labels with cft_attach_labels; if texts name them by these numbers, say ids => true.".into(),
+        false => "Pass the column of what people call them as \"label\", or attach a table of labels with \
+            cft_attach_labels; if texts name them by these numbers, say ids => true."
+            .into(),
     };
     report(
         Code::ERRCODE_SUCCESSFUL_COMPLETION,
@@ -1004,7 +1046,8 @@ pub fn warn_not_marked(summaries: &str, why: &str, edges: Option<&str>) {
     let report = report(Code::ERRCODE_WARNING, format!("summaries in {summaries} are not marked: {why}"));
     match edges {
         Some(edges) => report.set_hint(format!(
-            "Attach {edges} and its summaries again, then say what has changed: SELECT cft_rollup_mark(ARRAY[...], '{edges}');"
+            "Attach {edges} and its summaries again, then say what has changed: SELECT cft_rollup_mark(ARRAY[...], \
+                '{edges}');"
         )),
         None => report,
     }
@@ -1092,7 +1135,10 @@ pub fn load_waited(table: &str, seconds: u64) -> ErrorReport {
         Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
         format!("a transaction that writes to table \"{table}\" has not ended in {seconds} seconds"),
     )
-    .set_hint("End it, then call cft_build; pg_stat_progress_cftrag names its process or prepared transaction while it is waited for.")
+    .set_hint(
+        "End it, then call cft_build; pg_stat_progress_cftrag names its process or prepared transaction while \
+        it is waited for.",
+    )
 }
 
 /// For the server's log. `prepared`: xids of prepared transactions that hold a lock on the table.
@@ -1104,9 +1150,10 @@ pub fn put_off_at_start(table: &str, prepared: &[u32]) -> ErrorReport {
         return report.set_hint("Its first reader has it built, or cft_build does.");
     }
     let xids = prepared.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
-    report
-        .set_detail(format!("Prepared transactions that have written to it: {xids}."))
-        .set_hint("Until they have ended, no image can be built. COMMIT PREPARED or ROLLBACK PREPARED them: SELECT gid, transaction FROM pg_prepared_xacts.")
+    report.set_detail(format!("Prepared transactions that have written to it: {xids}.")).set_hint(
+        "Until they have ended, no image can be built. COMMIT PREPARED or ROLLBACK PREPARED them: SELECT \
+            gid, transaction FROM pg_prepared_xacts.",
+    )
 }
 
 pub fn build_unfinished(table: &str) -> ErrorReport {

@@ -197,7 +197,8 @@ pub fn define() {
     GucRegistry::define_int_guc(
         c"cftrag.memory_limit",
         c"Sets the most shared memory that the images of all tables may use together.",
-        c"Where it is reached, the image that was asked for least recently goes, and is built again when it is asked for.",
+        c"Where it is reached, the image that was asked for least recently goes, and is built again when it is asked \
+            for.",
         &MEMORY_LIMIT,
         64,
         i32::MAX,
@@ -207,7 +208,8 @@ pub fn define() {
     GucRegistry::define_int_guc(
         c"cftrag.build_in_place_limit",
         c"Sets the size of the largest table whose image its first reader builds itself.",
-        c"Its call takes about two seconds per million edges longer. A larger table is built by a background worker, beside its writers. 0 leaves every build to cft_build.",
+        c"Its call takes about two seconds per million edges longer. A larger table is built by a background worker, \
+            beside its writers. 0 leaves every build to cft_build.",
         &BUILD_IN_PLACE_LIMIT,
         0,
         i32::MAX,
@@ -227,7 +229,8 @@ pub fn define() {
     GucRegistry::define_int_guc(
         c"cftrag.work_memory",
         c"Sets the most memory of the session that one call may use for what it reads or finds.",
-        c"What needs more is refused: about 100 bytes a row of cft_context, 250 a relation, 500 a relation of a graph, 450 an entity that a search finds. Rows past work_mem are on disk.",
+        c"What needs more is refused: about 100 bytes a row of cft_context, 250 a relation, 500 a relation of a \
+            graph, 450 an entity that a search finds. Rows past work_mem are on disk.",
         &WORK_MEMORY,
         64,
         i32::MAX,
@@ -245,7 +248,8 @@ pub fn define() {
     GucRegistry::define_bool_guc(
         c"cftrag.wait_for_image",
         c"Sets whether a call that would else read the whole table waits while the table's image is built.",
-        c"Recognising names in a text: no longer than reading the table would take. It never waits for a build that waits for writers.",
+        c"Recognising names in a text: no longer than reading the table would take. It never waits for a build that \
+            waits for writers.",
         &WAIT_FOR_IMAGE,
         GucContext::Userset,
         GucFlags::default(),
@@ -263,7 +267,9 @@ pub fn define() {
     GucRegistry::define_enum_guc(
         c"cftrag.match_case",
         c"Sets which names are found in texts in their own case only.",
-        c"on: short names of capitals and common words, so that IT, WHO and Set are not found in \"who told us to set it up\". capitals: also names with a capital are found only where the text has one, for gazetteers (Reading, Nice). off: none.",
+        c"on: short names of capitals and common words, so that IT, WHO and Set are not found in \"who told us to set \
+            it up\". capitals: also names with a capital are found only where the text has one, for gazetteers \
+            (Reading, Nice). off: none.",
         &MATCH_CASE,
         GucContext::Userset,
         GucFlags::default(),
@@ -271,7 +277,9 @@ pub fn define() {
     GucRegistry::define_enum_guc(
         c"cftrag.match",
         c"Sets how far a text may write a name otherwise, for calls that do not say (match =>).",
-        c"exact: case, blanks and punctuation aside. inflected: also plurals, accents, joined or split words, British and American spelling. fuzzy: also words in another order, abbreviations that the text defines, errors of typing, names that the text joins, and parts of names that list several things.",
+        c"exact: case, blanks and punctuation aside. inflected: also plurals, accents, joined or split words, British \
+            and American spelling. fuzzy: also words in another order, abbreviations that the text defines, errors of \
+            typing, names that the text joins, and parts of names that list several things.",
         &MATCH,
         GucContext::Userset,
         GucFlags::default(),
@@ -279,7 +287,8 @@ pub fn define() {
     GucRegistry::define_string_guc(
         c"cftrag.roles",
         c"Sets whose grants cft_allowed looks for, if a call does not say.",
-        c"Names separated by commas, without blanks. Who can set it has the rights of any role: where users write SQL, name a function in the call.",
+        c"Names separated by commas, without blanks. Who can set it has the rights of any role: where users write \
+            SQL, name a function in the call.",
         &ROLES,
         GucContext::Userset,
         GucFlags::default(),
@@ -287,7 +296,8 @@ pub fn define() {
     GucRegistry::define_enum_guc(
         c"cftrag.wording",
         c"Sets the built-in words of the hierarchy in cft_retrieve and cft_prompt.",
-        c"short: \"Above X: A, B.\" paper: \"The upward hierarchical relationships of X are: A, B.\" A table of phrases comes before them.",
+        c"short: \"Above X: A, B.\" paper: \"The upward hierarchical relationships of X are: A, B.\" A table of \
+            phrases comes before them.",
         &WORDING,
         GucContext::Userset,
         GucFlags::default(),
@@ -295,7 +305,8 @@ pub fn define() {
     GucRegistry::define_enum_guc(
         c"cftrag.temperature",
         c"Sets whether lookups are counted, and whether buckets are sorted by the counts.",
-        c"off leaves cft_hot_entities without new counts. sort is the paper's: hotter entities to the front of their bucket, by whoever commits changes; a bucket's slots are compared all at once, so it gains nothing here.",
+        c"off leaves cft_hot_entities without new counts. sort is the paper's: hotter entities to the front of their \
+            bucket, by whoever commits changes; a bucket's slots are compared all at once, so it gains nothing here.",
         &TEMPERATURE,
         GucContext::Userset,
         GucFlags::default(),

@@ -107,28 +107,32 @@ pub fn define() {
         (
             c"cftrag.template",
             c"Sets the format of a sentence of cft_context_text.",
-            c"An empty value means the built-in words. Placeholders: {entity} {tree} {relation} {relatives} {count}; {{ and }} are braces.",
+            c"An empty value means the built-in words. Placeholders: {entity} {tree} {relation} {relatives} {count}; \
+                {{ and }} are braces.",
             &TEMPLATE,
             sentence,
         ),
         (
             c"cftrag.prompt_template",
             c"Sets the format of cft_prompt.",
-            c"An empty value means the built-in words. Placeholders: {question} {documents} {hierarchy} {chunks} {left_out}; {{ and }} are braces.",
+            c"An empty value means the built-in words. Placeholders: {question} {documents} {hierarchy} {chunks} \
+                {left_out}; {{ and }} are braces.",
             &PROMPT_TEMPLATE,
             prompt,
         ),
         (
             c"cftrag.document_template",
             c"Sets the format of a document in cft_prompt.",
-            c"An empty value means its number, path, columns and text. Placeholders: {number} {id} {entity} {path} {columns} {text}; {{ and }} are braces.",
+            c"An empty value means its number, path, columns and text. Placeholders: {number} {id} {entity} {path} \
+                {columns} {text}; {{ and }} are braces.",
             &DOCUMENT_TEMPLATE,
             document,
         ),
         (
             c"cftrag.left_out_template",
             c"Sets what cft_prompt says of documents and sentences that do not fit.",
-            c"An empty value means the built-in words. Placeholders: {documents} {sentences} {budget}; {{ and }} are braces.",
+            c"An empty value means the built-in words. Placeholders: {documents} {sentences} {budget}; {{ and }} are \
+                braces.",
             &LEFT_OUT_TEMPLATE,
             left_out,
         ),

@@ -73,7 +73,8 @@ pub fn attach_line(table: pg_sys::Oid, names: &ColumnNames) -> String {
         let preferred = names.preferred.as_ref().map(|name| format!(", preferred => '{}'", quote(name)));
         let preferred = preferred.unwrap_or_default();
         return format!(
-            "SELECT cft_attach_{what}('{table}', {argument} => '{name}', entity => '{entity}'{edges}{language}{others}{preferred});"
+            "SELECT cft_attach_{what}('{table}', {argument} => '{name}', entity => \
+                '{entity}'{edges}{language}{others}{preferred});"
         );
     }
     let mut line = format!("SELECT cft_attach('{}'", quote(&display_name(table)));

@@ -158,7 +158,8 @@ impl Condition {
             };
             let value = self.value(value.text());
             format!(
-                "CASE WHEN pg_catalog.jsonb_typeof({json}) OPERATOR(pg_catalog.=) '{kind}' THEN {text}{cast} OPERATOR(pg_catalog.{sign}) {value}{cast} END"
+                "CASE WHEN pg_catalog.jsonb_typeof({json}) OPERATOR(pg_catalog.=) '{kind}' THEN {text}{cast} \
+                    OPERATOR(pg_catalog.{sign}) {value}{cast} END"
             )
         };
         match operator {
@@ -167,7 +168,8 @@ impl Condition {
                 let contained = self.value(format!("{{{}:{}}}", quoted(key), values[0].json()));
                 let value = self.value(values[0].json().into());
                 format!(
-                    "({metadata} OPERATOR(pg_catalog.@>) {contained}::pg_catalog.jsonb AND {json} OPERATOR(pg_catalog.=) {value}::pg_catalog.jsonb)"
+                    "({metadata} OPERATOR(pg_catalog.@>) {contained}::pg_catalog.jsonb AND {json} \
+                        OPERATOR(pg_catalog.=) {value}::pg_catalog.jsonb)"
                 )
             }
             Operator::Ne => {

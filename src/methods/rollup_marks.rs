@@ -129,7 +129,8 @@ fn of_edges<'a>(
     let label = names.label.as_deref().filter(|_| operation == Operation::Update).map(text_of);
     let called = label.as_deref().unwrap_or("NULL");
     let mut statement = format!(
-        "SELECT array_agg(DISTINCT z.parent) FROM ({}) AS z(parent, child, tree, label) WHERE z.parent IS NOT NULL AND z.child IS NOT NULL",
+        "SELECT array_agg(DISTINCT z.parent) FROM ({}) AS z(parent, child, tree, label) WHERE z.parent IS NOT NULL \
+            AND z.child IS NOT NULL",
         changes(operation, &format!("{parent}, {child}, {tree}, {called}"))
     );
     if said.column("leaves").is_some() && operation != Operation::Delete {

@@ -55,7 +55,8 @@ pub fn define() {
         );
         GucRegistry::define_int_guc_with_hooks(
             c"cftrag.longest_gap",
-            c"Shows that time since cftrag.watch was set, in hundredths of what 100,000 names take to be numbered and sorted.",
+            c"Shows that time since cftrag.watch was set, in hundredths of what 100,000 names take to be numbered and \
+                sorted.",
             c"Test builds only.",
             &LONGEST_GAP,
             0,

@@ -122,11 +122,13 @@ impl NewLinks {
         let comment = literal(&format!("entities that the documents of {} mention; cftrag fills it", of.shown));
         for sql in [
             format!(
-                "CREATE TABLE {links} AS SELECT d.{id} AS document, NULL::text COLLATE \"C\" AS entity, NULL::integer AS mentions, NULL::integer AS start FROM {} AS d WITH NO DATA",
+                "CREATE TABLE {links} AS SELECT d.{id} AS document, NULL::text COLLATE \"C\" AS entity, NULL::integer \
+                    AS mentions, NULL::integer AS start FROM {} AS d WITH NO DATA",
                 of.name
             ),
             format!(
-                "ALTER TABLE {links} ALTER entity SET NOT NULL, ALTER mentions SET NOT NULL, ALTER start SET NOT NULL, ENABLE ROW LEVEL SECURITY{forced}"
+                "ALTER TABLE {links} ALTER entity SET NOT NULL, ALTER mentions SET NOT NULL, ALTER start SET NOT \
+                    NULL, ENABLE ROW LEVEL SECURITY{forced}"
             ),
             format!(
                 "CREATE POLICY cftrag_links ON {links} FOR SELECT USING (EXISTS (SELECT {} FROM {} AS d WHERE d.{id} = document) \
@@ -317,7 +319,8 @@ impl<'d> Links<'d> {
         if part.documents > 0 {
             let one_of = format!("{id} = ANY ($1::{}[])", self.of.id.type_name);
             let locked = format!(
-                "SELECT NULL::text, count(*), array_agg(z.id::text) FROM (SELECT {id} AS id FROM {name} AS d WHERE {one_of} ORDER BY 1 {lock}) AS z"
+                "SELECT NULL::text, count(*), array_agg(z.id::text) FROM (SELECT {id} AS id FROM {name} AS d WHERE \
+                    {one_of} ORDER BY 1 {lock}) AS z"
             );
             let (those, locked) = self.run(&locked, (pg_sys::TEXTARRAYOID, wrong));
             part.left_out = those.documents < part.documents;

@@ -73,7 +73,8 @@ impl Phrases {
         let mut all = Self { table: display_name(table.oid()), ..Self::default() };
         // Of several rows about one tree the first one by bytes.
         let sql = format!(
-            "SELECT DISTINCT ON (z.tree) z.* FROM ({}) AS z WHERE z.tree IS NULL OR z.tree OPERATOR(pg_catalog.=) ANY ($1) ORDER BY 1, 2, 3, 4, 5, 6",
+            "SELECT DISTINCT ON (z.tree) z.* FROM ({}) AS z WHERE z.tree IS NULL OR z.tree OPERATOR(pg_catalog.=) ANY \
+                ($1) ORDER BY 1, 2, 3, 4, 5, 6",
             rows(&table, &said)
         );
         let trees = text_array_of(trees.iter().map(|tree| Some(*tree)));

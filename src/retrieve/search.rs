@@ -310,7 +310,8 @@ pub fn about(
             );
             let by = |order: &str| {
                 format!(
-                    "1::pg_catalog.float8 OPERATOR(pg_catalog./) (60 OPERATOR(pg_catalog.+) pg_catalog.rank() OVER (PARTITION BY f.depth ORDER BY {order}))"
+                    "1::pg_catalog.float8 OPERATOR(pg_catalog./) (60 OPERATOR(pg_catalog.+) pg_catalog.rank() OVER \
+                        (PARTITION BY f.depth ORDER BY {order}))"
                 )
             };
             let fit =
@@ -574,7 +575,8 @@ fn by_distance_of(embedding: &str, distance: &Distance) -> String {
 /// The tokens of a text, as SQL: those that are counted, else one for four bytes.
 fn tokens(counted: &str, text: &str) -> String {
     format!(
-        "COALESCE({counted}, (pg_catalog.octet_length({text}) OPERATOR(pg_catalog.+) 3) OPERATOR(pg_catalog./) 4, 0)::pg_catalog.int4"
+        "COALESCE({counted}, (pg_catalog.octet_length({text}) OPERATOR(pg_catalog.+) 3) OPERATOR(pg_catalog./) 4, \
+            0)::pg_catalog.int4"
     )
 }
 

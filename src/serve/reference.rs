@@ -90,7 +90,8 @@ impl Source<'_> {
         let least = |column: &str, more: &str| {
             let value = text_of(table, column);
             format!(
-                "pg_catalog.min({value} COLLATE pg_catalog.\"C\") FILTER (WHERE {value} OPERATOR(pg_catalog.<>) ''{more})"
+                "pg_catalog.min({value} COLLATE pg_catalog.\"C\") FILTER (WHERE {value} OPERATOR(pg_catalog.<>) \
+                    ''{more})"
             )
         };
         let label = names.label.as_deref().unwrap_or_default();
@@ -451,7 +452,8 @@ fn search_cycle<R>(of: Source<'_>, template: &str, edge: Edge<'_>, take: impl Fn
     let same_tree = of.names.tree.as_deref().map_or("true".to_string(), |name| {
         let column = text_of(of.table, name);
         format!(
-            "({column} OPERATOR(pg_catalog.=) $3 COLLATE pg_catalog.\"C\" OR ({column} IS NULL AND $3::pg_catalog.text IS NULL))"
+            "({column} OPERATOR(pg_catalog.=) $3 COLLATE pg_catalog.\"C\" OR ({column} IS NULL AND \
+                $3::pg_catalog.text IS NULL))"
         )
     });
     let mut filled = of.values(None);

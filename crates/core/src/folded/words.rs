@@ -271,7 +271,8 @@ mod tests {
 
     /// Letters, marks, joiners, quotes, blanks of several kinds, emoji, scripts without blanks.
     fn text() -> impl Strategy<Value = String> {
-        let some = "aZ9_ \t\n\r.,:;'\"-’‘\u{301}\u{200D}\u{AD}é ßİſΣςⅣﬁ糖尿ひカｶﾞ가\u{1100}\u{1161}א\"\u{A0}\u{2028}\u{FDFA}🐈👍🏽Ⓜ🇩🇪½ªไทย\u{3164}";
+        let some = "aZ9_ \t\n\r.,:;'\"-’‘\u{301}\u{200D}\u{AD}é \
+            ßİſΣςⅣﬁ糖尿ひカｶﾞ가\u{1100}\u{1161}א\"\u{A0}\u{2028}\u{FDFA}🐈👍🏽Ⓜ🇩🇪½ªไทย\u{3164}";
         let some: Vec<char> = some.chars().collect();
         proptest::collection::vec(proptest::sample::select(some), 0..40)
             .prop_map(|chars| chars.into_iter().collect())
