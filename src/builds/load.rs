@@ -4,7 +4,8 @@
 //! settled and no change is in progress. Writers wait meanwhile, unless the build gives way to them, as that of a small
 //! table does. Readers never wait, because the reference query answers them. The image is built where no other process
 //! can see it and published at the end, before the lock is released. A failed build frees its memory, at the latest
-//! when the backend exits (builder.rs).
+//! when the backend exits (builder.rs). `scan_rows` reads a row: its edge, and its labels and other names, each as an
+//! edge of a tree of its own.
 
 #![expect(unsafe_code, reason = "locks, snapshots and a table scan")]
 

@@ -8,7 +8,8 @@
 //! language of the names, the column of preferred labels, and those of other names; '' stands for one that is not
 //! there, and no language for English. Both triggers are ENABLE ALWAYS, so that logical replication's apply worker and
 //! session_replication_role = replica fire them. If one has another shape (WHEN, a column list), it would fire less
-//! often and lose changes: the registration is then unsound, and the reference query answers.
+//! often and lose changes: the registration is then unsound, and the reference query answers. api/attach.rs creates and
+//! drops them; capture/trigger.rs has the functions.
 //!
 //! A table of names (aliases or labels of entities) has both triggers, for an image of its own: cft_capture('',
 //! 'entity', '', 'name'[, '', '', language]). Each name is a label of its entity, and there is no parent. A third

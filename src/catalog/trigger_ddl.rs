@@ -1,5 +1,6 @@
 //! Creates and drops triggers by OID, as CREATE TRIGGER and DROP TRIGGER do. We build no statement text, so nothing
-//! needs quoting and a rename does no harm.
+//! needs quoting and a rename does no harm. What is created: by api/attach.rs (edges, names of entities),
+//! api/triggers.rs and register.rs (documents, embeddings and what else SQL attaches), retrieve/links.rs (links).
 //!
 //! The caller needs the rights that the statements need: USAGE on the schemas, TRIGGER on the table and on the one
 //! after FROM, EXECUTE on the function; ownership to drop. We check them before we wait for a lock, and again under it.

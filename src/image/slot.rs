@@ -6,15 +6,16 @@
 //! Slot.header, .log, .log_bytes, chunks     | Slot.image_lock (lock.rs) | write: alone; read: beside other readers
 //! temperature, version hints                | Slot.image_lock           | read, relaxed atomics (lossy is fine)
 //! mapping and freeing chunks                | Slot.map                  | shared to map, exclusive to free
+//! segments, granules (area.rs)              | Control.allocating        | exclusive
 //! Entry.spoiled, .log_lost                  | none                      | atomics
 //! Slot.builder, .used_at, counters, settled | none                      | atomics
 //! .image_bytes, .build_bytes, .place_wanted | none                      | atomics
 //! .verification, .verifier, .verified       | none                      | atomics
 //!
-//! Order: Control.lock, image_lock, map; map is never taken under image_lock. Under image_lock: no SPI, no palloc, no
-//! ereport, no mapping, no clog lookup, no callback. No ERROR or FATAL can start there (only our own panic could).
-//! Unwinding and the abort then release the locks, and the image's `mutating` word tells the next process that it is
-//! broken.
+//! Order: Control.lock, image_lock, map; map is never taken under image_lock, allocating under none. Under image_lock:
+//! no SPI, no palloc, no ereport, no mapping, no clog lookup, no callback. No ERROR or FATAL can start there (only our
+//! own panic could). Unwinding and the abort then release the locks, and the image's `mutating` word tells the next
+//! process that it is broken.
 
 use crate::catalog::columns::Columns;
 use crate::catalog::pg_trigger::TriggerKey;

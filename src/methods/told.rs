@@ -1,5 +1,5 @@
 //! The answer of cft_context as texts tell it: with siblings in their order, and entities that are called alike told
-//! apart.
+//! apart (namesakes.rs).
 
 use crate::catalog::attached_table::AttachedTable;
 use crate::error::Fallible;
