@@ -27,7 +27,7 @@ use crate::pg::compat::random_seed;
 use crate::pg::lookup;
 use crate::pg::snapshot;
 use crate::pg::snapshot::SnapshotView;
-use cftrag_core::{Degrees, Edge, Error, Image, LABELS, Language, Memory, Recent, tree_of_name};
+use cftrag_core::{Degrees, Edge, Error, Image, LABELS, Language, Memory, Recent, chunk_bytes, tree_of_name};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -190,7 +190,18 @@ fn insert(
         };
         match full {
             Ok(()) => return Ok(()),
-            Err(Error::Full { .. }) => _ = grow(control, memory)?,
+            Err(Error::Full { needed, .. }) => {
+                // All at once: each try reads a long name again.
+                let mut free = Image::open(memory).map_err(|e| error::core(&e))?.free_bytes();
+                loop {
+                    check_for_interrupts!();
+                    free += chunk_bytes(memory.mapped());
+                    grow(control, memory)?;
+                    if free >= needed {
+                        break;
+                    }
+                }
+            }
             Err(other) => return Err(error::core(&other)),
         }
     }

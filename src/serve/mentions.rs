@@ -7,6 +7,7 @@ use crate::call::fmgr::Rows;
 use crate::call::tuple::{Row, varlena_header};
 use crate::call::work_memory::{Room, list};
 use crate::error::Fallible;
+use crate::guc;
 use crate::image::counters;
 use crate::image::reason::Reason;
 use crate::serve::asked::Question;
@@ -65,8 +66,8 @@ impl Tables {
     pub fn find(&self, question: &Question, found: &mut Mentions) -> Fallible<bool> {
         let Some(reason) = self.search(question, &Images::Shared, found)? else { return Ok(true) };
         counters::count(self.edges.oid(), reason);
-        // The caller turned images off, or may not read all columns, or characters are not Unicode's.
-        if [Reason::Disabled, Reason::Privilege, Reason::Encoding].contains(&reason) {
+        // Images are off, or the caller may not read all columns, or characters are not Unicode's.
+        if !guc::ENABLE.get() || [Reason::Privilege, Reason::Encoding].contains(&reason) {
             return Ok(false);
         }
         Ok(self.search(question, &Images::Private(RefCell::default()), found)?.is_none())

@@ -16,6 +16,7 @@ use crate::serve::conditions;
 use crate::serve::plans::scan;
 use crate::serve::walk::End;
 use cftrag_core::{Edge, Error, HeapMemory, Image, LABELS, Recent, chunk_bytes, tree_of_name};
+use pgrx::check_for_interrupts;
 
 /// An image on the heap; it has no versions of rows.
 pub struct PrivateImage(HeapMemory);
@@ -129,7 +130,18 @@ impl Making {
             let image = Image::open(&self.heap).map_err(|why| error::core(&why))?;
             match image.insert_next(edge, None, &mut self.recent) {
                 Ok(()) => return Ok(()),
-                Err(why @ Error::Full { .. }) => self.grow().ok_or_else(|| error::core(&why))?,
+                Err(why @ Error::Full { needed, .. }) => {
+                    // All at once: each try reads a long name again.
+                    let mut free = image.free_bytes();
+                    loop {
+                        check_for_interrupts!();
+                        free += chunk_bytes(self.heap.mapped());
+                        self.grow().ok_or_else(|| error::core(&why))?;
+                        if free >= needed {
+                            break;
+                        }
+                    }
+                }
                 Err(why) => return Err(error::core(&why)),
             }
         }

@@ -59,7 +59,7 @@ for phase in 'waiting for writers' 'scanning table'; do
     for what in cancel terminate "DROP TABLE edges" "SELECT cft_detach('edges')" "DROP EXTENSION cftrag CASCADE"; do
         big a edges $ROWS
         interrupted a "$phase" "$what" undo "$what"
-        if [[ $what == *EXTENSION* ]]; then sql a "SET client_min_messages = error; CREATE EXTENSION cftrag; DROP TABLE edges" >/dev/null; fi
+        if [[ $what == *EXTENSION* ]]; then sql a "SET client_min_messages = error; DROP TABLE edges; DROP SCHEMA oracle CASCADE" >/dev/null; oracle a; fi
         rebuilt "$what, $phase"
     done
     sql a "CREATE DATABASE other"
