@@ -1,7 +1,7 @@
 #!/bin/bash
 # A build is cancelled or terminated, or its table, triggers, extension or database dropped, in each phase: no worker stays and no memory leaks.
-# Under a limit that one image fills, it can be built again afterwards.
-. "${0%/*}/lib.sh"; story "$@"
+# Under a limit that one image fills, it can be built again afterwards. Preloaded, so that who drops has the library.
+. "${0%/*}/lib.sh"; LIFE_PRELOAD=cftrag; story "$@"
 server a cftrag.build_in_place_limit=1kB cftrag.build_on_start=off
 sql a "$(until_phase_sql)"
 ROWS=100000
