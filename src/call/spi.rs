@@ -16,8 +16,8 @@ use crate::pg::error_context::with_error_context;
 use crate::pg::interrupt::ROWS_BETWEEN_CHECKS;
 use crate::pg::relation::{Desc, Tuple};
 use crate::pg::settings::without_jit;
-use pgrx::pg_sys;
 use pgrx::pg_sys::{Datum, Oid};
+use pgrx::{check_for_interrupts, pg_sys};
 use std::ffi::{CStr, c_char, c_long};
 use std::ptr::{from_ref, null, null_mut};
 use std::slice::from_raw_parts;
@@ -154,17 +154,33 @@ impl Connection {
         take(&Table::last(self))
     }
 
-    /// Passes each row of a SELECT to `take`, under the active snapshot, until `take` fails.
+    /// Passes each row of a SELECT to `take`, under the active snapshot, until `take` fails. What `take` allocates in
+    /// PostgreSQL's memory, copies of compressed values for example, lives until it returns.
     pub fn scan(&self, sql: &CStr, mut take: impl FnMut(&Row<'_>) -> Fallible<()>) -> Fallible<()> {
-        // SAFETY: SPI is connected; a batch lives until it is freed.
+        // SAFETY: SPI is connected, and frees the memory of a row with its own; a batch lives until it is freed.
         unsafe {
+            let sizes = [pg_sys::ALLOCSET_DEFAULT_MINSIZE, pg_sys::ALLOCSET_DEFAULT_INITSIZE];
+            let [least, first] = sizes.map(|size| size as usize);
+            let most = pg_sys::ALLOCSET_DEFAULT_MAXSIZE as usize;
+            let outside = pg_sys::CurrentMemoryContext;
+            let memory = pg_sys::AllocSetContextCreateInternal(outside, c"cftrag row".as_ptr(), least, first, most);
+            let mut take_row = |row: Row<'_>| {
+                check_for_interrupts!();
+                let taken = take(&row);
+                if !(*memory).isReset {
+                    pg_sys::MemoryContextReset(memory);
+                }
+                taken
+            };
             let plan = pg_sys::SPI_prepare(sql.as_ptr(), 0, null_mut());
             assert!(!plan.is_null(), "SPI_prepare raises or plans");
             let portal = without_jit(|| pg_sys::SPI_cursor_open(null(), plan, null_mut(), null(), true));
             let done = loop {
                 without_jit(|| pg_sys::SPI_cursor_fetch(portal, true, ROWS_BETWEEN_CHECKS as c_long));
                 let batch = Table::last(self);
-                let (count, done) = (batch.len(), batch.rows().try_for_each(|row| take(&row)));
+                pg_sys::MemoryContextSwitchTo(memory);
+                let (count, done) = (batch.len(), batch.rows().try_for_each(&mut take_row));
+                pg_sys::MemoryContextSwitchTo(outside);
                 pg_sys::SPI_freetuptable(batch.table);
                 if count == 0 || done.is_err() {
                     break done;

@@ -18,7 +18,7 @@ SELECT cft_attach('private.edges', tree => 'tree', label => 'called', names => '
 SELECT cft_attach_aliases('private.aliases', edges => 'private.edges');
 SELECT cft_attach_words('private.words', edges => 'private.edges');
 GRANT SELECT ON private.edges, private.aliases, private.words TO regress_cft_private;
--- What is found, whether that is what the definition finds, and whether the definition was run for it.
+-- What is found, whether that is what the definition finds, whether the definition was run for it, and whether it was to compare.
 CREATE FUNCTION private.found(question text, edges regclass, trees text[], within text[])
 RETURNS text[] LANGUAGE sql AS $$
     SELECT array_agg(m ORDER BY m) FROM (
@@ -27,11 +27,12 @@ RETURNS text[] LANGUAGE sql AS $$
 $$;
 CREATE FUNCTION private.compare(question text, edges regclass DEFAULT 'private.edges', trees text[] DEFAULT NULL,
     within text[] DEFAULT NULL)
-RETURNS TABLE (entities text, is_same boolean, is_defined boolean) LANGUAGE plpgsql AS $$
+RETURNS TABLE (entities text, is_same boolean, is_defined boolean, is_compared boolean) LANGUAGE plpgsql AS $$
 DECLARE
     calls CONSTANT text := 'SELECT coalesce(sum(calls), 0) FROM pg_stat_xact_user_functions WHERE funcname = ''cft_words''';
     before bigint;
     after bigint;
+    last bigint;
     ours text[];
     theirs text[];
 BEGIN
@@ -41,7 +42,8 @@ BEGIN
     PERFORM set_config('cftrag.enable', 'off', true);
     theirs := private.found(question, edges, trees, within);
     PERFORM set_config('cftrag.enable', 'on', true);
-    RETURN QUERY SELECT string_agg(m, E'\n'), ours IS NOT DISTINCT FROM theirs, after > before
+    EXECUTE calls INTO last;
+    RETURN QUERY SELECT string_agg(m, E'\n'), ours IS NOT DISTINCT FROM theirs, after > before, last > after
                    FROM unnest(ours) AS m WHERE m NOT LIKE 'all %';
 END $$;
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA private TO regress_cft_private;
