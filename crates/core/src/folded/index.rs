@@ -79,6 +79,15 @@ impl<'m> Filter<'m> {
         FoldedSpot { hash, buckets: self.geometry().buckets_of(hash).into() }
     }
 
+    /// Prefetches both buckets of a hash, whole.
+    #[inline]
+    fn prefetch(self, hash: Hash) {
+        for bucket in self.buckets_of(hash) {
+            bucket.prefetch_tags();
+            bucket.prefetch_entries();
+        }
+    }
+
     /// Prefetches the tags of both buckets.
     #[inline]
     pub(crate) fn fetch(self, spot: &FoldedSpot) {
@@ -208,6 +217,19 @@ impl<'m> Image<'m> {
         let own = first.clone().filter(is_new);
         let others = second.filter(is_new).filter(|word| first.clone().all(|own| own != *word));
         self.lines_of_words(own.chain(others).map(|(_, word)| word))
+    }
+
+    /// Prefetches the buckets of a new name's entries: entering them then waits for memory once, not for each.
+    pub(crate) fn prefetch(self, indexed: &Indexed) {
+        let (folded, forms) = (self.folded_names(), self.forms());
+        let prefixes = indexed.folded.prefixes().map(|(hash, _)| hash);
+        prefixes.chain([indexed.folded.hash]).for_each(|hash| folded.prefetch(hash));
+        for (form, begin) in indexed.forms.all() {
+            forms.prefetch(form.hash);
+            begin.into_iter().for_each(|(hash, _)| forms.prefetch(hash));
+        }
+        let seed = self.root().seed();
+        indexed.words().for_each(|(of, word)| forms.prefetch(of.hash(seed, word)));
     }
 
     /// Enters a new record: its name and, for an entity, its folded name, its prefixes, its other forms and its words.

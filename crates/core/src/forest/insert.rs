@@ -152,6 +152,7 @@ impl Image<'_> {
         if is_missing(&keys[CHILD]) {
             indexed[CHILD] = Indexed::of(self.root(), edge.child);
         }
+        indexed.iter().flatten().for_each(|indexed| self.prefetch(indexed));
         if alloc::certain_lines(self.root()) < insert_bound_lines(edge) || self.is_nearly_full() {
             self.plan_insert(edge, &keys, &indexed, stamp.is_some(), degrees)?;
         }
