@@ -16,7 +16,7 @@ mod tests {
     use crate::image::{chunks, control, grow};
     use crate::pg::contain;
     use crate::pg::invalidation::{Cached, catalogs, relations};
-    use crate::pg::snapshot::{SnapshotView, full_xid};
+    use crate::pg::snapshot::{Snapshot, SnapshotView, full_xid, with_registered};
     use cftrag_core::{Hint, View, Visibility};
     use pgrx::pg_sys::panic::{CaughtError, ErrorReportable};
     use pgrx::prelude::*;
@@ -289,24 +289,23 @@ mod tests {
         run("CREATE TABLE tags (parent text, child text, above text)");
         let table = pg_sys::Oid::from(one::<i64>("SELECT 'tags'::regclass::oid::int8").expect("made above") as u32);
         let functions = Functions::of_extension();
-        // SAFETY: a transaction is open; each is unregistered below.
-        let snapshot = || unsafe { pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot()) };
-        let before = snapshot();
-        run("SELECT cft_attach('tags')");
-        let between = snapshot();
-        run("SELECT cft_attach('tags', parent => 'above')");
-        let after = snapshot();
         let parent =
-            |snapshot| registration::read(table, snapshot, functions).map(|registration| registration.names.parent);
-        assert_eq!(parent(before), None);
-        assert_eq!(parent(between).as_deref(), Some("parent"));
-        assert_eq!(parent(after).as_deref(), Some("above"));
-        assert_eq!(parent(std::ptr::null_mut()).as_deref(), Some("above"), "as of now");
-        run("SELECT cft_detach('tags')");
-        assert_eq!(parent(after).as_deref(), Some("above"));
-        assert_eq!(parent(std::ptr::null_mut()), None);
-        // SAFETY: registered above.
-        [before, between, after].into_iter().for_each(|snapshot| unsafe { pg_sys::UnregisterSnapshot(snapshot) });
+            |snapshot: Option<Snapshot<'_>>| Some(registration::read(table, snapshot, functions)?.names.parent);
+        with_registered(|before| {
+            run("SELECT cft_attach('tags')");
+            with_registered(|between| {
+                run("SELECT cft_attach('tags', parent => 'above')");
+                with_registered(|after| {
+                    assert_eq!(parent(Some(before)), None);
+                    assert_eq!(parent(Some(between)).as_deref(), Some("parent"));
+                    assert_eq!(parent(Some(after)).as_deref(), Some("above"));
+                    assert_eq!(parent(None).as_deref(), Some("above"), "as of now");
+                    run("SELECT cft_detach('tags')");
+                    assert_eq!(parent(Some(after)).as_deref(), Some("above"));
+                    assert_eq!(parent(None), None);
+                });
+            });
+        });
     }
 
     // ---- settings

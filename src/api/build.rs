@@ -133,7 +133,7 @@ const MOST_TRIES: u32 = 20;
 /// is not the `last` try.
 fn by_worker(control: &'static Control, table: EdgesTable, functions: Functions, last: bool) -> Fallible<bool> {
     let (oid, name) = (table.oid(), table.name());
-    load::key(&table, std::ptr::null_mut(), functions)?;
+    load::key(&table, None, functions)?;
     if let Some(table) = let_go(table) {
         return under_lock(control, table, functions).map(|()| true);
     }

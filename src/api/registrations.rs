@@ -8,7 +8,7 @@ use crate::catalog::registered::{Kind, Registered, Which};
 use crate::catalog::registration::Functions;
 use crate::error::Fallible;
 use crate::pg::encoding;
-use crate::pg::snapshot;
+use crate::pg::snapshot::with_active;
 use pgrx::prelude::*;
 
 /// `cft_registered(trigger_function regprocedure, of_relation regclass, of_other regclass, every boolean) ->
@@ -17,11 +17,10 @@ use pgrx::prelude::*;
 /// Raises nothing of its own.
 #[pg_extern(sql = false)]
 fn cft_registered(call: Call) {
-    let snapshot = snapshot::active();
     let rows = call.rows();
     let Some(function) = call.oid(0) else { return };
     let which = Which { table: call.oid(1), other: call.oid(2), every: call.is_true(3) };
-    for said in registered::read(function, which, snapshot) {
+    for said in with_active(|snapshot| registered::read(function, which, Some(snapshot))) {
         let columns = columns_value(&said);
         rows.add(
             &mut [
@@ -42,12 +41,11 @@ fn cft_registered(call: Call) {
 /// of its own.
 #[pg_extern(sql = false)]
 fn cft_columns(call: Call) {
-    let snapshot = snapshot::active();
     let rows = call.rows();
     let Some(function) = call.oid(0) else { return };
     let (table, other) = (call.oid(1), call.oid(2));
     let which = Which { table, other, every: table.is_none() && other.is_none() };
-    for said in registered::readable(function, which, snapshot) {
+    for said in with_active(|snapshot| registered::readable(function, which, Some(snapshot))) {
         let columns = columns_value(&said);
         rows.add(
             &mut [
@@ -66,13 +64,15 @@ fn cft_columns(call: Call) {
 /// row. Errors: 42P01 (not attached, or NULL and none is attached), 42725 (NULL or 0), 42501.
 #[pg_extern(sql = false)]
 fn cft_attached_documents(call: Call) -> Fallible<()> {
-    let snapshot = snapshot::active();
     let rows = call.rows();
     let functions = Functions::beside(call.function());
     let Some(table) = call.oid(0).filter(|table| *table != pg_sys::InvalidOid) else {
         return Err(documents::unclear(functions));
     };
-    let first = |kind: Kind, which| registered::readable(kind.function(functions), which, snapshot).into_iter().next();
+    let first = |kind: Kind, which| {
+        let all = with_active(|snapshot| registered::readable(kind.function(functions), which, Some(snapshot)));
+        all.into_iter().next()
+    };
     let Some(of) = first(Kind::Documents, Which { table: Some(table), ..Which::default() }) else {
         return Err(documents::not_attached(table, functions));
     };

@@ -15,7 +15,7 @@ use crate::image::reason;
 use crate::image::reason::Reason;
 use crate::image::slot::{VERIFYING_IMAGE, VERIFYING_ROWS_OF_IMAGE, VERIFYING_ROWS_OF_TABLE};
 use crate::pg::interrupt::{ROWS_BETWEEN_CHECKS, check_interrupts};
-use crate::pg::snapshot;
+use crate::pg::snapshot::with_active;
 use crate::pg::sort::{Bytes, Pairs, Sort};
 use crate::serve::conditions::Ticket;
 use crate::serve::{copied, route};
@@ -283,7 +283,8 @@ fn each_of_table(
     lock: Option<pg_sys::LOCKMODE>,
     mut each: impl FnMut(Edge<'_>) -> Fallible<()>,
 ) -> Fallible<()> {
-    load::scan(&of.table, &of.columns, snapshot::active(), lock, |edge| each((edge.tree, edge.parent, edge.child)))
+    let each = |edge: &cftrag_core::Edge<'_>| each((edge.tree, edge.parent, edge.child));
+    with_active(|snapshot| load::scan(&of.table, &of.columns, snapshot, lock, each))
 }
 
 /// Passes each edge of a copied image that the caller's snapshot sees to `each`. Begins anew, after `forget`, once at

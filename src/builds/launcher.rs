@@ -175,7 +175,7 @@ fn asked_first() -> Vec<pg_sys::Oid> {
 fn databases() -> Vec<pg_sys::Oid> {
     let mut found = Vec::new();
     let database = u32::from(pg_sys::DatabaseRelationId);
-    each_row([database, 0], [], std::ptr::null_mut(), |row| {
+    each_row([database, 0], [], None, |row| {
         let value = |column| row.value(column as i32).map_or(0, |value| value.value() as u32);
         if value(pg_sys::Anum_pg_database_datallowconn) & 0xff != 0
             && value(pg_sys::Anum_pg_database_datistemplate) & 0xff == 0

@@ -15,6 +15,7 @@ use crate::catalog::attach_line::{attach_hint, attach_line};
 use crate::catalog::columns::Columns;
 use crate::catalog::edges_table::EdgesTable;
 use crate::catalog::registration::Functions;
+use crate::catalog::row_edges::RowTexts;
 use crate::catalog::{column_value, registration};
 use crate::error;
 use crate::error::Fallible;
@@ -26,8 +27,8 @@ use crate::pg::compat;
 use crate::pg::compat::random_seed;
 use crate::pg::lookup;
 use crate::pg::snapshot;
-use crate::pg::snapshot::SnapshotView;
-use cftrag_core::{Degrees, Edge, Error, Image, LABELS, Language, Memory, Recent, chunk_bytes, tree_of_name};
+use crate::pg::snapshot::{Snapshot, SnapshotView};
+use cftrag_core::{Degrees, Edge, Error, Image, Language, Memory, Recent, chunk_bytes};
 use pgrx::check_for_interrupts;
 use pgrx::prelude::*;
 use std::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -60,13 +61,13 @@ pub fn load(
     index: usize,
     table: &EdgesTable,
     functions: Functions,
-    snapshot: pg_sys::Snapshot,
+    snapshot: Snapshot<'_>,
     started: Instant,
     memory: &mut Memory,
     lock: Option<pg_sys::LOCKMODE>,
 ) -> Fallible<Header> {
     let _took = Took(control.slot(index), Instant::now());
-    let (key, columns, language) = key(table, snapshot, functions)?;
+    let (key, columns, language) = key(table, Some(snapshot), functions)?;
     control.slot(index).kept.store(!registration::keeps(table.oid(), functions).is_empty(), Relaxed);
     free_useless(control, index, &key);
     let pace = || Pace { table, lock, read: 0 };
@@ -99,8 +100,8 @@ pub fn load(
         next_row();
         insert(control, memory, edge, &mut recent, degrees.as_ref())
     })?;
-    // SAFETY: an MVCC snapshot that is still registered.
-    let seen = unsafe { SnapshotView::new(snapshot) };
+    // SAFETY: an MVCC snapshot that is registered longer than that.
+    let seen = unsafe { SnapshotView::new(Snapshot::raw(Some(snapshot))) };
     let running: Vec<u64> = seen.running().collect();
     while !Image::open(memory).map_err(|e| error::core(&e))?.set_running(&running) {
         grow(control, memory)?;
@@ -122,11 +123,8 @@ pub fn load(
 /// predicate locks and note conflicts, which make writes fail. PostgreSQL exempts scans with other kinds of snapshots,
 /// CREATE INDEX's for example. SnapshotSelf sees the same rows: under the lock, and without an xid of our own, the
 /// build's snapshot sees every committed row.
-fn without_predicate_locks(snapshot: pg_sys::Snapshot) -> pg_sys::Snapshot {
-    match backend::isolation() == pg_sys::XACT_SERIALIZABLE {
-        true => &raw mut pg_sys::SnapshotSelfData,
-        false => snapshot,
-    }
+fn without_predicate_locks(snapshot: Snapshot<'_>) -> Snapshot<'_> {
+    if backend::isolation() == pg_sys::XACT_SERIALIZABLE { Snapshot::of_self() } else { snapshot }
 }
 
 /// Frees the old image before the new one needs memory, if no snapshot can use it: it lost a change, or the table was
@@ -141,7 +139,11 @@ fn free_useless(control: &Control, index: usize, key: &Key) {
 }
 
 /// The image's key and its language, from the registration, and the columns as the build snapshot sees them.
-pub fn key(table: &EdgesTable, snapshot: pg_sys::Snapshot, functions: Functions) -> Fallible<(Key, Columns, Language)> {
+pub fn key(
+    table: &EdgesTable,
+    snapshot: Option<Snapshot<'_>>,
+    functions: Functions,
+) -> Fallible<(Key, Columns, Language)> {
     if let Some(why) = table.unsuitable() {
         return Err(error::wrong_kind(&table.name(), why));
     }
@@ -242,7 +244,7 @@ fn last_change(table: &EdgesTable, mut pace: Pace<'_>) -> Fallible<u64> {
 pub fn scan(
     table: &EdgesTable,
     columns: &Columns,
-    snapshot: pg_sys::Snapshot,
+    snapshot: Snapshot<'_>,
     lock: Option<pg_sys::LOCKMODE>,
     each: impl FnMut(&Edge) -> Fallible<()>,
 ) -> Fallible<()> {
@@ -284,19 +286,19 @@ impl Pace<'_> {
 fn scan_rows(
     table: &EdgesTable,
     columns: &Columns,
-    snapshot: pg_sys::Snapshot,
+    snapshot: Snapshot<'_>,
     mut pace: Pace<'_>,
     mut each: impl FnMut(&Edge) -> Fallible<()>,
 ) -> Fallible<()> {
     let [tree, parent, child, label, others @ .., preferred] = columns.all();
     let wanted = [tree, parent, child, label].into_iter().chain(others);
-    let mut names = [const { Vec::new() }; Columns::ALL - 1];
+    let (mut names, mut label) = ([const { Vec::new() }; Columns::ALL - 1], Vec::new());
     let mut result = Ok(());
     // SAFETY: a heap scan under a registered snapshot; attribute numbers are the relation's, values are non-null.
     unsafe {
         let scan = pg_sys::heap_beginscan(
             table.raw(),
-            snapshot,
+            Snapshot::raw(Some(snapshot)),
             0,
             std::ptr::null_mut(),
             std::ptr::null_mut(),
@@ -330,34 +332,15 @@ fn scan_rows(
                 }
             }
             if result.is_ok() && present[2] {
-                let tree = present[0].then_some(names[0].as_slice());
-                // A row without a parent only says that its child exists, as a row whose parent is the child itself
-                // does.
-                let parent = if present[1] { &names[1] } else { &names[2] };
-                // A table of names has no edges.
-                if columns.parent.number != 0 {
-                    result = each(&Edge { tree, parent, child: &names[2] });
-                }
                 let mut null = false;
                 let is_preferred = preferred.number == 0
                     || pg_sys::htup::heap_getattr(tuple, preferred.number, table.desc().raw(), &mut null).value()
                         & 0xff
                         != 0
                         && !null;
-                let [_, _, entity, called @ ..] = &mut names;
-                for (n, name) in called.iter_mut().enumerate() {
-                    // An empty name is none.
-                    if result.is_err() || !present[3 + n] || name.is_empty() {
-                        continue;
-                    }
-                    if name.try_reserve(LABELS.len()).is_err() {
-                        result = Err(error::out_of_memory(crate::guc::MEMORY_LIMIT.get()));
-                        continue;
-                    }
-                    name.extend_from_slice(LABELS);
-                    let tree = Some(tree_of_name(n, is_preferred));
-                    result = each(&Edge { tree, parent: name, child: entity });
-                }
+                let text = |n: usize| present[n].then_some(names[n].as_slice());
+                let texts = RowTexts { tree: text(0), parent: text(1), child: &names[2], is_preferred };
+                result = texts.each_edge(columns.parent.number != 0, (3..names.len()).map(text), &mut label, &mut each);
             }
         }
         pg_sys::heap_endscan(scan);

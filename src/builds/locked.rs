@@ -92,6 +92,6 @@ pub fn in_place(control: &Control, table: &EdgesTable, functions: Functions) -> 
 /// Whether the table has a usable image for its current registration.
 pub fn is_current(control: &Control, table: &EdgesTable, functions: Functions) -> bool {
     let Some((index, _)) = control.find(table.oid()) else { return false };
-    let Ok((now, ..)) = key(table, std::ptr::null_mut(), functions) else { return false };
+    let Ok((now, ..)) = key(table, None, functions) else { return false };
     chunks::read(control, index, |header, _| header.key == now).unwrap_or(false)
 }

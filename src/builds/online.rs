@@ -30,7 +30,7 @@ use crate::pg::backend;
 use crate::pg::background_worker::{between_transactions, transaction};
 use crate::pg::latch::pause;
 use crate::pg::lookup;
-use crate::pg::snapshot::SnapshotView;
+use crate::pg::snapshot::{Snapshot, SnapshotView};
 use crate::pg::{background_worker, compat, lock_holders, snapshot};
 use cftrag_core::Memory;
 use pgrx::check_for_interrupts;
@@ -141,7 +141,7 @@ fn scan_and_apply(
     index: usize,
     table: &EdgesTable,
     functions: Functions,
-    snapshot: pg_sys::Snapshot,
+    snapshot: Snapshot<'_>,
     load: u64,
     started: Instant,
 ) -> Fallible<()> {
@@ -151,7 +151,7 @@ fn scan_and_apply(
     header.load = load;
     slot.progress.phase.store(APPLYING, SeqCst);
     // SAFETY: an MVCC snapshot that the caller has registered.
-    let mut applier = Applier::new(control, table, unsafe { SnapshotView::new(snapshot) });
+    let mut applier = Applier::new(control, table, unsafe { SnapshotView::new(Snapshot::raw(Some(snapshot))) });
     loop {
         give_way(table, LOCK)?;
         builder::check_still_wanted(table.oid())?;

@@ -21,6 +21,7 @@ pub mod register;
 pub mod registered;
 pub mod registration;
 pub mod registration_cache;
+pub mod row_edges;
 pub mod side_table;
 pub mod statement;
 pub mod trigger_ddl;

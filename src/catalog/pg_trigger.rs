@@ -8,6 +8,7 @@ use crate::catalog::columns;
 use crate::catalog::columns::{ColumnNames, IDS};
 use crate::pg::encoding;
 use crate::pg::relation::{Tuple, each_row};
+use crate::pg::snapshot::Snapshot;
 use cftrag_core::Language;
 use pgrx::pg_sys;
 use std::ops::Deref;
@@ -47,12 +48,12 @@ const OID_INDEX: u32 = 2702;
 /// Whether the trigger's current row is still the version that the key identifies.
 pub fn is_still(key: TriggerKey) -> bool {
     let mut still = false;
-    that_is(pg_sys::Oid::from(key.oid), std::ptr::null_mut(), |row| still = row.place().key == key);
+    that_is(pg_sys::Oid::from(key.oid), None, |row| still = row.place().key == key);
     still
 }
 
-/// The triggers that depend on an object, as the snapshot (null: now) sees it.
-pub fn that_depend_on(class: pg_sys::Oid, object: pg_sys::Oid, snapshot: pg_sys::Snapshot) -> Vec<pg_sys::Oid> {
+/// The triggers that depend on an object, as the snapshot (None: now) sees it.
+pub fn that_depend_on(class: pg_sys::Oid, object: pg_sys::Oid, snapshot: Option<Snapshot<'_>>) -> Vec<pg_sys::Oid> {
     let mut triggers = Vec::new();
     let keys = [(DEPEND_REFCLASSID, class), (DEPEND_REFOBJID, object)];
     each_row([DEPEND, DEPEND_REFERENCE_INDEX], keys, snapshot, |row| {
@@ -67,18 +68,18 @@ pub fn that_depend_on(class: pg_sys::Oid, object: pg_sys::Oid, snapshot: pg_sys:
 /// A row of pg_trigger, while it is the current one of a scan.
 pub struct Row<'s>(Tuple<'s>);
 
-/// Calls `each` for the triggers of a table, as the snapshot (null: now) sees them.
-pub fn of_table(table: pg_sys::Oid, snapshot: pg_sys::Snapshot, each: impl FnMut(&Row<'_>)) {
+/// Calls `each` for the triggers of a table, as the snapshot (None: now) sees them.
+pub fn of_table(table: pg_sys::Oid, snapshot: Option<Snapshot<'_>>, each: impl FnMut(&Row<'_>)) {
     scan(pg_sys::TriggerRelidNameIndexId, pg_sys::Anum_pg_trigger_tgrelid, table, snapshot, each);
 }
 
-/// Calls `each` for a trigger, if it is there, as the snapshot (null: now) sees it.
-pub fn that_is(trigger: pg_sys::Oid, snapshot: pg_sys::Snapshot, each: impl FnMut(&Row<'_>)) {
+/// Calls `each` for a trigger, if it is there, as the snapshot (None: now) sees it.
+pub fn that_is(trigger: pg_sys::Oid, snapshot: Option<Snapshot<'_>>, each: impl FnMut(&Row<'_>)) {
     scan(OID_INDEX, pg_sys::Anum_pg_trigger_oid, trigger, snapshot, each);
 }
 
-/// Calls `each` for the rows that have this OID in a column of the index, as the snapshot (null: now) sees them.
-fn scan(index: u32, column: u32, key: pg_sys::Oid, snapshot: pg_sys::Snapshot, mut each: impl FnMut(&Row<'_>)) {
+/// Calls `each` for the rows that have this OID in a column of the index, as the snapshot (None: now) sees them.
+fn scan(index: u32, column: u32, key: pg_sys::Oid, snapshot: Option<Snapshot<'_>>, mut each: impl FnMut(&Row<'_>)) {
     let catalog = u32::from(pg_sys::TriggerRelationId);
     each_row([catalog, index], [(column, key)], snapshot, |row| each(&Row(row)));
 }

@@ -13,6 +13,7 @@ use crate::call::trigger::Trigger as Fired;
 use crate::catalog::registration::Functions;
 use crate::catalog::{pg_trigger, privileges, trust};
 use crate::pg::relation::{Definition, Relation};
+use crate::pg::snapshot::Snapshot;
 use crate::pg::{encoding, lookup};
 use pgrx::{check_for_interrupts, pg_sys};
 use std::collections::BTreeMap;
@@ -172,7 +173,7 @@ impl Which {
 
 /// What triggers of that function say, as the snapshot (null: now) sees them, whatever the caller may read; by table,
 /// then by the table that it belongs to. Those of a table are found by an index, however many others there are.
-pub fn read(function: pg_sys::Oid, which: Which, snapshot: pg_sys::Snapshot) -> Vec<Registered> {
+pub fn read(function: pg_sys::Oid, which: Which, snapshot: Option<Snapshot<'_>>) -> Vec<Registered> {
     let mut found = Vec::new(); // bounded: triggers
     let mut take = |row: &pg_trigger::Row<'_>| found.extend(of_row(row, function, which));
     if let Some(table) = which.table {
@@ -193,7 +194,7 @@ pub fn read(function: pg_sys::Oid, which: Which, snapshot: pg_sys::Snapshot) -> 
 
 /// What [`read`] returns of tables that the caller may read and that count ([`trust::counts_beside`]); if they belong
 /// to another, those of its owner come first.
-pub fn readable(function: pg_sys::Oid, which: Which, snapshot: pg_sys::Snapshot) -> Vec<Registered> {
+pub fn readable(function: pg_sys::Oid, which: Which, snapshot: Option<Snapshot<'_>>) -> Vec<Registered> {
     let mut all = read(function, which, snapshot);
     let counts = |said: &Registered| said.other == pg_sys::InvalidOid || trust::counts_beside(said.table, said.other);
     all.retain(|said| privileges::is_readable(said.table) && counts(said));
@@ -223,9 +224,8 @@ fn of_row(form: &pg_trigger::Row<'_>, function: pg_sys::Oid, which: Which) -> Op
 /// The triggers of these functions which say that their table belongs to `other`, as of now, and that table.
 pub fn belonging(other: pg_sys::Oid, functions: &[pg_sys::Oid]) -> Vec<(pg_sys::Oid, pg_sys::Oid)> {
     let mut found = Vec::new(); // bounded: triggers that name one table
-    let none = std::ptr::null_mut();
-    for trigger in pg_trigger::that_depend_on(pg_sys::RelationRelationId, other, none) {
-        pg_trigger::that_is(trigger, none, |form| {
+    for trigger in pg_trigger::that_depend_on(pg_sys::RelationRelationId, other, None) {
+        pg_trigger::that_is(trigger, None, |form| {
             if form.tgconstrrelid == other && functions.contains(&form.tgfoid) {
                 found.push((trigger, form.tgrelid));
             }

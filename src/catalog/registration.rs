@@ -33,11 +33,11 @@ use crate::catalog::pg_trigger::{Place, TriggerKey};
 use crate::pg::invalidation;
 use crate::pg::invalidation::Cached;
 use crate::pg::lookup;
+use crate::pg::snapshot::Snapshot;
 use cftrag_core::Language;
 use pgrx::pg_sys;
 use std::convert::Infallible;
 use std::ffi::CStr;
-use std::ptr::null_mut;
 
 #[derive(Clone, Debug)]
 pub struct Registration {
@@ -156,7 +156,7 @@ pub fn internal_function(name: &CStr, types: &[pg_sys::Oid]) -> pg_sys::Oid {
 /// The markers of a table of names, as of now: for each, the marking function and the edges table.
 pub fn name_markers(table: pg_sys::Oid, functions: Functions) -> Vec<(pg_sys::Oid, pg_sys::Oid)> {
     let mut edges = Vec::new();
-    pg_trigger::of_table(table, null_mut(), |row| {
+    pg_trigger::of_table(table, None, |row| {
         if functions.names_of().contains(&row.tgfoid) {
             edges.push((row.tgfoid, row.tgconstrrelid));
         }
@@ -167,19 +167,19 @@ pub fn name_markers(table: pg_sys::Oid, functions: Functions) -> Vec<(pg_sys::Oi
 /// The registration of `table` as `snapshot` sees it (null: as of now). None if it is not attached.
 ///
 /// Every trigger that runs one of our functions counts, whatever its name and shape: two would capture each row twice.
-pub fn read(table: pg_sys::Oid, snapshot: pg_sys::Snapshot, functions: Functions) -> Option<Registration> {
+pub fn read(table: pg_sys::Oid, snapshot: Option<Snapshot<'_>>, functions: Functions) -> Option<Registration> {
     read_placed(table, snapshot, functions).map(|(registration, _)| registration)
 }
 
 /// The registration of `table` as of now.
 pub fn now(table: pg_sys::Oid, functions: Functions) -> Option<Registration> {
-    read(table, null_mut(), functions)
+    read(table, None, functions)
 }
 
 /// Reads what [`read`] does, and the places of the two rows if the registration is sound.
 pub fn read_placed(
     table: pg_sys::Oid,
-    snapshot: pg_sys::Snapshot,
+    snapshot: Option<Snapshot<'_>>,
     functions: Functions,
 ) -> Option<(Registration, Option<[Place; 2]>)> {
     let mut names = None;
@@ -220,7 +220,7 @@ pub fn keeps(table: pg_sys::Oid, functions: Functions) -> Vec<pg_sys::Oid> {
 /// The table's triggers for which `is` is true, as of now.
 pub fn triggers_of(table: pg_sys::Oid, is: impl Fn(&pg_sys::FormData_pg_trigger) -> bool) -> Vec<pg_sys::Oid> {
     let mut found = Vec::new();
-    pg_trigger::of_table(table, null_mut(), |row| {
+    pg_trigger::of_table(table, None, |row| {
         if is(row) {
             found.push(row.oid);
         }
@@ -235,10 +235,10 @@ pub fn attached_tables(functions: Functions) -> Vec<pg_sys::Oid> {
 
 /// Tables with a trigger that runs that function, as of now, ascending by OID.
 pub fn tables_with(function: pg_sys::Oid) -> Vec<pg_sys::Oid> {
-    let triggers = pg_trigger::that_depend_on(pg_sys::ProcedureRelationId, function, null_mut());
+    let triggers = pg_trigger::that_depend_on(pg_sys::ProcedureRelationId, function, None);
     let mut tables = Vec::with_capacity(triggers.len());
     for trigger in triggers {
-        pg_trigger::that_is(trigger, null_mut(), |row| tables.push(row.tgrelid));
+        pg_trigger::that_is(trigger, None, |row| tables.push(row.tgrelid));
     }
     tables.sort_unstable_by_key(|t| u32::from(*t));
     tables.dedup();

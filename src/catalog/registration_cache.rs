@@ -22,6 +22,7 @@ use crate::pg::compat::plain;
 use crate::pg::invalidation::Cached;
 use crate::pg::relation::{Opened, Relation};
 use crate::pg::snapshot;
+use crate::pg::snapshot::Snapshot;
 use crate::pg::{backend, invalidation, lookup};
 use pgrx::pg_sys;
 use std::convert::Infallible;
@@ -84,19 +85,18 @@ fn find_sound(triggers: &Relation, table: pg_sys::Oid, functions: Functions) -> 
         Some(kept) => kept,
         None => {
             // Read as of now: a change that an older snapshot does not see yet has already sent its invalidation.
-            let (registration, places) =
-                crate::catalog::registration::read_placed(table, std::ptr::null_mut(), functions)?;
+            let (registration, places) = crate::catalog::registration::read_placed(table, None, functions)?;
             let (registration, places) = (Rc::new(registration), places?);
             CachedRegistration { registration, places, buffers: [0; 2] }
         }
     };
-    let (registration, snapshot) = (Rc::clone(&kept.registration), snapshot::active());
+    let registration = Rc::clone(&kept.registration);
     // SAFETY: pg_trigger is locked, the snapshot active. An ERROR jumps out of the closure, which owns nothing; the
     // transaction then releases pins and locks.
-    unsafe {
-        if !pg_guard_ffi_boundary(|| visible(triggers.raw(), &mut kept, snapshot)) {
-            return None;
-        }
+    let is_visible =
+        |snapshot: Snapshot<'_>| unsafe { pg_guard_ffi_boundary(|| visible(triggers.raw(), &mut kept, snapshot)) };
+    if !snapshot::with_active(is_visible) {
+        return None;
     }
     KEPT.with(|all| all.keep(now, key, kept));
     Some(registration)
@@ -107,7 +107,7 @@ fn find_sound(triggers: &Relation, table: pg_sys::Oid, functions: Functions) -> 
 /// # Safety
 /// Under a guard; `triggers` is pg_trigger, open and locked; the buffers held the rows' pages before, or are 0 if the
 /// rows were read under this lock.
-unsafe fn visible(triggers: pg_sys::Relation, kept: &mut CachedRegistration, snapshot: pg_sys::Snapshot) -> bool {
+unsafe fn visible(triggers: pg_sys::Relation, kept: &mut CachedRegistration, snapshot: Snapshot<'_>) -> bool {
     let (places, buffers) = (&kept.places, &mut kept.buffers);
     // SAFETY: the page is pinned and locked while it is read.
     unsafe {
@@ -151,7 +151,7 @@ unsafe fn pin(triggers: pg_sys::Relation, block: u32, buffer: pg_sys::Buffer) ->
 
 /// # Safety
 /// A buffer with a page of pg_trigger, pinned and locked.
-unsafe fn is_seen(place: &Place, buffer: pg_sys::Buffer, snapshot: pg_sys::Snapshot) -> bool {
+unsafe fn is_seen(place: &Place, buffer: pg_sys::Buffer, snapshot: Snapshot<'_>) -> bool {
     // SAFETY: the caller's promise.
     unsafe {
         let offset = pgrx::itemptr::item_pointer_get_offset_number_no_check(place.tid);
@@ -165,7 +165,7 @@ unsafe fn is_seen(place: &Place, buffer: pg_sys::Buffer, snapshot: pg_sys::Snaps
         let form = pg_sys::GETSTRUCT(&mut tuple).cast::<pg_sys::FormData_pg_trigger>();
         u32::from((*form).oid) == place.key.oid
             && u32::from(pg_sys::htup::HeapTupleHeaderGetRawXmin(data)) == place.key.xmin
-            && plain::HeapTupleSatisfiesVisibility(&mut tuple, snapshot, buffer)
+            && plain::HeapTupleSatisfiesVisibility(&mut tuple, Snapshot::raw(Some(snapshot)), buffer)
     }
 }
 
@@ -173,9 +173,8 @@ unsafe fn is_seen(place: &Place, buffer: pg_sys::Buffer, snapshot: pg_sys::Snaps
 /// table has readable arguments, and is not a table of names.
 fn registered(function: pg_sys::Oid, functions: Functions) -> Rc<[pg_sys::Oid]> {
     invalidation::process();
-    let is_edges = |table: pg_sys::Oid| {
-        read(table, std::ptr::null_mut(), functions).is_some_and(|registration| registration.names.has_parent())
-    };
+    let is_edges =
+        |table: pg_sys::Oid| read(table, None, functions).is_some_and(|registration| registration.names.has_parent());
     let is_meant = |table: &pg_sys::Oid| function != functions.capture || is_edges(*table);
     let find = || Ok::<_, Infallible>(tables_with(function).into_iter().filter(is_meant).collect());
     let Ok(tables) = TABLES.with(|tables| tables.get(function, find));
@@ -235,9 +234,10 @@ pub struct SnapshotId {
 
 impl SnapshotId {
     pub fn active() -> Self {
-        // SAFETY: there is one in every SQL function; its numbers are copied at once.
-        let s = unsafe { &*snapshot::active() };
-        Self { xmin: s.xmin, xmax: s.xmax, running: s.xcnt, subtransactions: s.subxcnt, curcid: s.curcid }
+        snapshot::with_active(|snapshot| {
+            let s = snapshot.get();
+            Self { xmin: s.xmin, xmax: s.xmax, running: s.xcnt, subtransactions: s.subxcnt, curcid: s.curcid }
+        })
     }
 }
 
@@ -263,11 +263,11 @@ pub fn forget_default_table() {
 /// one of now: what this transaction writes is captured by the triggers of now, so an image for an older registration
 /// would miss it.
 pub fn read_once(table: pg_sys::Oid, functions: Functions) -> Option<Rc<Registration>> {
-    let snapshot = snapshot::active();
     let id = SnapshotId::active();
     let sound = || cached_sound(table, functions);
+    let seen = || snapshot::with_active(|snapshot| read(table, Some(snapshot), functions));
     let unsound = |registration| Rc::new(Registration { sound: false, ..registration });
-    let find = || sound().or_else(|| read(table, snapshot, functions).map(unsound)).ok_or(());
+    let find = || sound().or_else(|| seen().map(unsound)).ok_or(());
     LAST.with(|last| last.get((id, table), find)).ok()
 }
 
@@ -300,19 +300,19 @@ fn is_visible(table: pg_sys::Oid) -> bool {
 /// The tables of names of an edges table that count ([`trust::counts_beside`]), ascending by OID; searched at most once
 /// per snapshot.
 pub fn name_tables(edges: pg_sys::Oid, functions: Functions) -> Rc<NameTables> {
-    let snapshot = snapshot::active();
     let key = (SnapshotId::active(), backend::user(), edges);
-    let find = || Ok::<_, Infallible>(Rc::new(find_name_tables(edges, snapshot, functions)));
+    let find_seen = |snapshot: Snapshot<'_>| Rc::new(find_name_tables(edges, Some(snapshot), functions));
+    let find = || Ok::<_, Infallible>(snapshot::with_active(find_seen));
     let Ok(tables) = NAMES.with(|last| last.get(key, find));
     tables
 }
 
 /// [`name_tables`] as of now, for commands that change them, under a lock.
 pub fn name_tables_now(edges: pg_sys::Oid, functions: Functions) -> NameTables {
-    find_name_tables(edges, std::ptr::null_mut(), functions)
+    find_name_tables(edges, None, functions)
 }
 
-fn find_name_tables(edges: pg_sys::Oid, snapshot: pg_sys::Snapshot, functions: Functions) -> NameTables {
+fn find_name_tables(edges: pg_sys::Oid, snapshot: Option<Snapshot<'_>>, functions: Functions) -> NameTables {
     let [alias_of, label_of] = functions.names_of();
     // Few databases have many markers; what depends on the edges table includes its other triggers.
     let marked_by = |function| pg_trigger::that_depend_on(pg_sys::ProcedureRelationId, function, snapshot);

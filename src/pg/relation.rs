@@ -7,6 +7,7 @@
 use crate::pg::compat;
 use crate::pg::compat::{Locator, unguarded};
 use crate::pg::lookup;
+use crate::pg::snapshot::Snapshot;
 use pgrx::{PgList, pg_sys};
 use std::cell::UnsafeCell;
 use std::ffi::{CStr, c_char};
@@ -292,12 +293,12 @@ impl<'t> Tuple<'t> {
     }
 }
 
-/// Calls `each` for the rows of a catalog that have these OIDs in columns of an index of it, as the snapshot (null: now)
+/// Calls `each` for the rows of a catalog that have these OIDs in columns of an index of it, as the snapshot (None: now)
 /// sees them. Without keys, the index is InvalidOid.
 pub fn each_row<const N: usize>(
     [catalog, index]: [u32; 2],
     keys: [(u32, pg_sys::Oid); N],
-    snapshot: pg_sys::Snapshot,
+    snapshot: Option<Snapshot<'_>>,
     mut each: impl FnMut(Tuple<'_>),
 ) {
     let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
@@ -311,7 +312,7 @@ pub fn each_row<const N: usize>(
             key
         });
         let index = pg_sys::Oid::from(index);
-        let scan = pg_sys::systable_beginscan(rel, index, N > 0, snapshot, N as i32, keys.as_mut_ptr());
+        let scan = pg_sys::systable_beginscan(rel, index, N > 0, Snapshot::raw(snapshot), N as i32, keys.as_mut_ptr());
         loop {
             let tuple = pg_sys::systable_getnext(scan);
             if tuple.is_null() {

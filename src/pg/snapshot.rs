@@ -16,6 +16,8 @@ use cftrag_core::{Fate, Fates, Hint, View, Visibility};
 use pgrx::{check_for_interrupts, pg_sys};
 use std::cell::Cell;
 use std::collections::HashMap;
+use std::marker::PhantomData;
+use std::ptr::{NonNull, null_mut};
 
 thread_local! {
     /// The next xid, 64 bits, and when the transaction began that read it.
@@ -44,8 +46,37 @@ pub fn is_active() -> bool {
     unsafe { pg_sys::ActiveSnapshotSet() }
 }
 
-/// The active snapshot: there is one in every SQL function.
-pub fn active() -> pg_sys::Snapshot {
+/// A snapshot that is active or registered for so long.
+#[derive(Clone, Copy)]
+pub struct Snapshot<'s>(NonNull<pg_sys::SnapshotData>, PhantomData<&'s ()>);
+
+impl Snapshot<'_> {
+    fn of(snapshot: pg_sys::Snapshot) -> Self {
+        Self(NonNull::new(snapshot).expect("a snapshot"), PhantomData)
+    }
+
+    /// SnapshotSelf: what is committed now.
+    pub fn of_self() -> Self {
+        Self::of(&raw mut pg_sys::SnapshotSelfData)
+    }
+
+    pub fn get(&self) -> &pg_sys::SnapshotData {
+        // SAFETY: active or registered.
+        unsafe { self.0.as_ref() }
+    }
+
+    /// What PostgreSQL's scans take, for which a null pointer is now.
+    pub fn raw(snapshot: Option<Self>) -> pg_sys::Snapshot {
+        snapshot.map_or(null_mut(), |snapshot| snapshot.0.as_ptr())
+    }
+}
+
+/// Runs `work` with the active snapshot: there is one in every SQL function.
+pub fn with_active<R>(work: impl FnOnce(Snapshot<'_>) -> R) -> R {
+    work(Snapshot::of(active()))
+}
+
+fn active() -> pg_sys::Snapshot {
     // SAFETY: reads a backend variable.
     unsafe { plain::GetActiveSnapshot() }
 }
@@ -73,11 +104,11 @@ fn under<R>(take: impl FnOnce() -> pg_sys::Snapshot, work: impl FnOnce() -> R) -
 }
 
 /// Runs `work` with a snapshot of now, which stays registered meanwhile.
-pub fn with_registered<R>(work: impl FnOnce(pg_sys::Snapshot) -> R) -> R {
+pub fn with_registered<R>(work: impl FnOnce(Snapshot<'_>) -> R) -> R {
     // SAFETY: registered and unregistered; after an ERROR in between the abort forgets it.
     unsafe {
         let snapshot = pg_sys::RegisterSnapshot(pg_sys::GetLatestSnapshot());
-        let done = work(snapshot);
+        let done = work(Snapshot::of(snapshot));
         pg_sys::UnregisterSnapshot(snapshot);
         done
     }

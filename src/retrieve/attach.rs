@@ -25,7 +25,6 @@ use crate::retrieve::{links, phrases, words};
 use crate::serve::plans::Planning;
 use pgrx::pg_sys;
 use std::collections::BTreeMap;
-use std::ptr::null_mut;
 
 /// A table of documents as it is to be attached.
 pub struct NewDocuments {
@@ -134,9 +133,9 @@ impl NewDocuments {
 
     fn is_attached(&self, functions: Functions) -> bool {
         let own_table = Which { table: Some(self.table), ..Which::default() };
-        let own = registered::readable(Kind::Documents.function(functions), own_table, null_mut());
+        let own = registered::readable(Kind::Documents.function(functions), own_table, None);
         let beside = Which { other: Some(self.table), ..Which::default() };
-        let beside = registered::readable(Kind::Mapping.function(functions), beside, null_mut());
+        let beside = registered::readable(Kind::Mapping.function(functions), beside, None);
         let mappings: BTreeMap<_, _> = beside.iter().map(|said| (u32::from(said.table), said.roles())).collect(); // bounded: triggers that name one table
         let has_mapping = match &self.mapping {
             Some(mapping) => {
@@ -145,7 +144,7 @@ impl NewDocuments {
             }
             None => mappings.is_empty() == self.links.is_none(),
         };
-        let linked = registered::read(Kind::Links.function(functions), own_table, null_mut());
+        let linked = registered::read(Kind::Links.function(functions), own_table, None);
         let is_linked = match (&self.links, &linked[..]) {
             (None, []) => true,
             (Some(links), [only]) => only.other == links.edges && only.roles() == roles(&links.columns(&self.body)),
@@ -298,7 +297,7 @@ pub fn grants(table: pg_sys::Oid, columns: &[ForRole], edges: pg_sys::Oid, funct
     }
     let function = Kind::Grants.function(functions);
     privileges::require_owner(table)?;
-    let said = registered::read(function, Which { table: Some(table), ..Which::default() }, null_mut());
+    let said = registered::read(function, Which { table: Some(table), ..Which::default() }, None);
     let others = said.iter().map(|said| said.other);
     if let Some(other) = others.filter(|other| *other != edges).find(|other| trust::counts_beside(table, *other)) {
         return Err(error::grants_of_another(&display_name(table), &display_name(other)));
@@ -336,7 +335,7 @@ pub fn phrases(table: pg_sys::Oid, columns: &[ForRole], edges: pg_sys::Oid, func
 
 /// 55000 if another table that counts is attached to `edges` in that way.
 fn require_no_other(what: &str, table: pg_sys::Oid, edges: pg_sys::Oid, function: pg_sys::Oid) -> Fallible<()> {
-    let others = registered::read(function, Which { other: Some(edges), ..Which::default() }, null_mut());
+    let others = registered::read(function, Which { other: Some(edges), ..Which::default() }, None);
     let others = others.iter().map(|said| said.table).filter(|of| *of != table && trust::counts_beside(*of, edges));
     let others: Vec<_> = others.map(display_name).collect(); // bounded: triggers that name one table
     match others.is_empty() {
@@ -347,7 +346,7 @@ fn require_no_other(what: &str, table: pg_sys::Oid, edges: pg_sys::Oid, function
 
 /// Whether a table is attached to `edges` by these columns already.
 fn is_attached(table: pg_sys::Oid, edges: pg_sys::Oid, function: pg_sys::Oid, columns: &[ForRole]) -> bool {
-    let mut said = registered::read(function, Which { other: Some(edges), ..Which::default() }, null_mut());
+    let mut said = registered::read(function, Which { other: Some(edges), ..Which::default() }, None);
     said.retain(|said| said.table == table);
     !said.is_empty() && said.iter().all(|said| said.roles() == roles(columns))
 }

@@ -33,7 +33,6 @@ use crate::serve::plans::{Planning, Value, change, command, with_settings};
 use crate::serve::tables::Tables;
 use pgrx::{check_for_interrupts, pg_sys};
 use std::ffi::CStr;
-use std::ptr::null_mut;
 use std::sync::atomic::Ordering::SeqCst;
 use std::time::{Duration, Instant};
 
@@ -187,7 +186,7 @@ pub fn remove(documents: pg_sys::Oid, functions: Functions) -> Fallible<()> {
         register::drop(documents, None, function)?;
     }
     let beside = Which { other: Some(documents), ..Which::default() };
-    for said in registered::read(Kind::Mapping.function(functions), beside, null_mut()) {
+    for said in registered::read(Kind::Mapping.function(functions), beside, None) {
         if said.column("mentions").is_some() && privileges::is_owner(said.table) {
             let links = EdgesTable::open(said.table)?;
             let sql = format!("DROP TABLE {}", links.qualified());

@@ -18,7 +18,7 @@ use crate::error;
 use crate::error::Fallible;
 use crate::methods::breadth_first::{named, push};
 use crate::pg::interrupt::check_interrupts;
-use crate::pg::snapshot;
+use crate::pg::snapshot::with_active;
 use crate::retrieve::documents::Wanted;
 use crate::retrieve::embedding::check_embedding;
 use crate::retrieve::found::Found;
@@ -277,8 +277,8 @@ impl Summaries {
     /// The table that the caller may read, if one is attached.
     fn of(edges: &AttachedTable) -> Fallible<Option<Self>> {
         let which = Which { other: Some(edges.oid()), ..Which::default() };
-        let snapshot = snapshot::active();
-        let all = registered::readable(Kind::Summaries.function(edges.functions), which, snapshot);
+        let function = Kind::Summaries.function(edges.functions);
+        let all = with_active(|snapshot| registered::readable(function, which, Some(snapshot)));
         let Some(said) = all.into_iter().next() else { return Ok(None) };
         let table = EdgesTable::open(said.table)?;
         let column = |role: &str| said.column(role).and_then(|name| DocumentColumn::of(&table, name));

@@ -7,6 +7,7 @@ use crate::call::work_memory::{Room, limit};
 use crate::catalog::attached_table::AttachedTable;
 use crate::catalog::column_sql::text_of;
 use crate::catalog::name;
+use crate::catalog::row_edges::RowTexts;
 use crate::catalog::statement::Statement;
 use crate::error;
 use crate::error::Fallible;
@@ -15,7 +16,7 @@ use crate::pg::compat::random_seed;
 use crate::serve::conditions;
 use crate::serve::plans::scan;
 use crate::serve::walk::End;
-use cftrag_core::{Edge, Error, HeapMemory, Image, LABELS, Recent, chunk_bytes, tree_of_name};
+use cftrag_core::{Edge, Error, HeapMemory, Image, Recent, chunk_bytes};
 use pgrx::check_for_interrupts;
 
 /// An image on the heap; it has no versions of rows.
@@ -69,8 +70,7 @@ struct Making {
     heap: HeapMemory,
     room: Room,
     recent: Recent,
-    /// The name of a label.
-    called: Vec<u8>,
+    label: Vec<u8>,
     /// Memory has run out.
     is_short: bool,
 }
@@ -78,7 +78,7 @@ struct Making {
 impl Making {
     fn new() -> Self {
         let heap = HeapMemory::new(limit());
-        Self { heap, room: Room::new(), recent: Recent::default(), called: Vec::new(), is_short: false }
+        Self { heap, room: Room::new(), recent: Recent::default(), label: Vec::new(), is_short: false }
     }
 
     /// Makes an empty image; None without memory.
@@ -100,29 +100,17 @@ impl Making {
         has_grown.then_some(())
     }
 
-    /// Adds what a row says, as a build does (builds/load.rs). Fails if memory runs out, too.
+    /// Adds what a row says. Fails if memory runs out, too.
     fn add(&mut self, of: &AttachedTable, row: &Row<'_>) -> Fallible<()> {
         let Some(child) = row.text(CHILD) else { return Ok(()) };
         let names = &of.registration.names;
-        if names.has_parent() {
-            let parent = row.text(PARENT).unwrap_or(child);
-            self.insert(&Edge { tree: row.text(TREE), parent, child })?;
-        }
         let is_preferred = row.value(PREFERRED).is_some_and(|value| value.value() != 0);
-        for n in 0..=names.names.len() {
-            // An empty name is none.
-            let Some(name) = row.text(LABEL + n as i32).filter(|name| !name.is_empty()) else { continue };
-            let mut called = std::mem::take(&mut self.called);
-            called.clear();
-            called.try_reserve(name.len() + LABELS.len()).map_err(|_| error::no_memory_to_work(name.len()))?;
-            called.extend_from_slice(name);
-            called.extend_from_slice(LABELS);
-            let tree = Some(tree_of_name(n, is_preferred));
-            let added = self.insert(&Edge { tree, parent: &called, child });
-            self.called = called;
-            added?;
-        }
-        Ok(())
+        let texts = RowTexts { tree: row.text(TREE), parent: row.text(PARENT), child, is_preferred };
+        let called = (0..=names.names.len() as i32).map(|n| row.text(LABEL + n));
+        let mut label = std::mem::take(&mut self.label);
+        let added = texts.each_edge(names.has_parent(), called, &mut label, |edge| self.insert(edge));
+        self.label = label;
+        added
     }
 
     fn insert(&mut self, edge: &Edge<'_>) -> Fallible<()> {
