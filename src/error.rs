@@ -401,8 +401,9 @@ pub fn notice_no_id(name: &[u8], table: &str) {
         format!("\"{name}\" is no id: entities of table \"{table}\" are integers, and called by labels"),
     )
     .set_hint(format!(
-        "cft_resolve('{}') says which id it may be; cft_entities finds labels in a text.",
-        name.replace('\'', "''")
+        "cft_resolve('{}', edges => '{}') says which id it may be; cft_entities finds labels in a text.",
+        name.replace('\'', "''"),
+        table.replace('\'', "''")
     ))
     .report(pgrx::PgLogLevel::NOTICE);
 }

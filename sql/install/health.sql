@@ -37,13 +37,16 @@ BEGIN
      WHERE preloaded IS NOT NULL;
 
     -- What does not heal by itself is critical; what is as PostgreSQL wants it, is well.
-    RETURN QUERY SELECT 'image of ' || s.edges, CASE WHEN s.serves THEN 'ok' WHEN s.build_error IS NOT NULL
-        THEN 'warning' ELSE coalesce(r.status, 'warning') END,
+    RETURN QUERY SELECT 'image of ' || s.edges, CASE WHEN s.serves THEN 'ok' WHEN r.status = 'ok'
+        AND s.build_error IS NOT NULL THEN 'warning' ELSE coalesce(r.status, 'warning') END,
         CASE WHEN s.serves THEN format('%s rows, %s', s.edge_rows, pg_size_pretty(s.memory_bytes))
+            WHEN s.reason = 'columns' THEN 'calls fail: ' || r.words
             ELSE 'the reference query answers: ' || coalesce(r.words, s.reason) END
             || coalesce('; the last build failed: ' || s.build_error, ''),
         CASE WHEN NOT s.serves AND (r.status IS DISTINCT FROM 'ok' OR s.build_error IS NOT NULL)
-            THEN coalesce(r.hint, format('SELECT cft_build(%L)', s.edges)) END
+            THEN coalesce(r.hint, concat(CASE WHEN s.build_error ~ 'shared memory' THEN 'raise cftrag.memory_limit, '
+                'or make /dev/shm larger, then ' END, format('SELECT cft_build(%L)', s.edges),
+                CASE WHEN s.reason IN ('triggers', 'columns') THEN ': its error has the line to type' END)) END
       FROM cftrag_internal.cft_stat() AS s
       LEFT JOIN (VALUES
         ('disabled', 'warning', 'cftrag.enable is off', 'SET cftrag.enable = on'),
@@ -52,10 +55,8 @@ BEGIN
         ('no_image', 'ok', 'an image is built when it is asked for', NULL),
         ('incomplete', 'warning', 'the image has lost a change', NULL),
         ('rewritten', 'warning', 'the table was rewritten', NULL),
-        ('triggers', 'critical', 'its triggers are not those of the build, or are not ENABLE ALWAYS',
-            'call cft_attach again, with the same arguments, and cft_build'),
-        ('columns', 'critical', 'its columns are not those that were attached',
-            'call cft_attach again, with the columns it has now'),
+        ('triggers', 'critical', 'its triggers are not those of the build, or are not ENABLE ALWAYS', NULL),
+        ('columns', 'critical', 'its columns are not those that were attached', NULL),
         ('not_plain_table', 'critical', 'it is no plain table, or has children',
             'detach the children, or the table from cftrag'),
         ('recovery', 'ok', 'the server is a standby', NULL),
@@ -99,8 +100,8 @@ BEGIN
         format('images of all databases have %s of cftrag.memory_limit, %s; those that were asked '
             'for least recently make room', pg_size_pretty(server.bytes), pg_size_pretty(server.most)),
         CASE WHEN server.bytes > server.most
-            THEN 'SELECT tgrelid::regclass FROM pg_trigger WHERE tgname = ''cftrag_keep'': '
-                'what is kept stays until it is attached without keep' END;
+            THEN 'images just built stay for twenty times as long as they were built; what is kept, until it is '
+                'attached without keep: SELECT tgrelid::regclass FROM pg_trigger WHERE tgname = ''cftrag_keep''' END;
     RETURN QUERY SELECT 'places', CASE WHEN server.places >= 60000 THEN 'warning' ELSE 'ok' END,
         format('%s tables of all databases have a place, of 65535; %s of them are gone', server.places, server.gone),
         CASE WHEN server.places >= 60000
@@ -146,17 +147,30 @@ BEGIN
              WHERE k.age IS NOT NULL ORDER BY k.age DESC LIMIT 1) AS k
      WHERE s.versions > greatest(50000, s.edge_rows / 4);
 
-    -- Without an index the reference query reads the whole table for each step.
+    -- Without an index the reference query reads the whole table for each step. A trigger's arguments are bytes: the
+    -- parent, the child, each with a NUL; those of a table of names begin with a NUL. Columns that are gone are told of
+    -- above.
     RETURN QUERY SELECT 'indexes of ' || c.edges, 'warning',
-        format('no index begins with column %I, which the reference query needs', c.name),
-        format('CREATE INDEX CONCURRENTLY ON %s (%I)', c.edges, c.name)
-      FROM (SELECT a.edges, n.name
-              FROM (SELECT s.edges FROM cftrag_internal.cft_stat() AS s JOIN pg_class AS t ON t.oid = s.edges
-                     WHERE t.reltuples >= 10000 AND has_table_privilege(s.edges, 'SELECT') OFFSET 0) AS s,
-                   cftrag_internal.cft_attached(s.edges) AS a, unnest(ARRAY[a.parent, a.child]) AS n(name)) AS c
-     WHERE NOT EXISTS (SELECT FROM pg_index AS i JOIN pg_attribute AS a ON a.attrelid = i.indrelid
-         AND a.attnum = i.indkey[0] WHERE i.indrelid = c.edges AND i.indisvalid AND a.attname = c.name
-         AND i.indpred IS NULL);
+        format('no index begins with %s, which the reference query needs', c.key),
+        format('CREATE INDEX CONCURRENTLY ON %s (%s)', c.edges, c.key)
+      FROM (SELECT e.edges, e.is_plain, n.number,
+                   format(CASE WHEN e.is_plain THEN '%I' ELSE '(%I::text) COLLATE "C"' END, n.name) AS key,
+                   quote_ident(n.name) AS name
+              FROM (SELECT t.tgrelid::regclass AS edges, p.attnum AS parent, p.attname AS parent_name,
+                           c.attnum AS child, c.attname AS child_name, EXISTS (SELECT FROM (VALUES
+                               ('{text,varchar}'::regtype[]), ('{smallint,integer,bigint}'), ('{uuid}')) AS k(kinds)
+                             WHERE p.atttypid = ANY (kinds) AND c.atttypid = ANY (kinds)) AS is_plain
+                      FROM pg_trigger AS t JOIN pg_class AS r ON r.oid = t.tgrelid
+                      JOIN pg_attribute AS p ON p.attrelid = r.oid AND p.attnum > 0
+                      JOIN pg_attribute AS c ON c.attrelid = r.oid AND c.attnum > 0
+                     WHERE t.tgfoid = 'cftrag_internal.cft_capture()'::regprocedure AND r.reltuples >= 10000
+                       AND has_table_privilege(r.oid, 'SELECT') AND starts_with(encode(t.tgargs, 'hex'),
+                           encode(convert_to(p.attname, getdatabaseencoding()), 'hex') || '00'
+                           || encode(convert_to(c.attname, getdatabaseencoding()), 'hex') || '00')) AS e,
+                   LATERAL (VALUES (e.parent, e.parent_name), (e.child, e.child_name)) AS n(number, name)) AS c
+     WHERE NOT EXISTS (SELECT FROM pg_index AS i WHERE i.indrelid = c.edges AND i.indisvalid AND i.indpred IS NULL
+         AND CASE WHEN c.is_plain THEN i.indkey[0] = c.number
+             ELSE i.indkey[0] = 0 AND position(c.name IN pg_get_indexdef(i.indexrelid, 1, true)) > 0 END);
 
     RETURN QUERY SELECT 'background workers', CASE WHEN w.workers < 4 THEN 'warning' ELSE 'ok' END,
         format('max_worker_processes is %s', w.workers),
@@ -166,16 +180,26 @@ BEGIN
     RETURN QUERY SELECT 'links of ' || l.documents, CASE WHEN l.is_kept THEN 'ok' ELSE 'critical' END,
         CASE WHEN l.is_kept THEN 'kept by triggers'
         ELSE 'not kept: triggers are disabled, or the table of links is gone or another role''s' END,
-        CASE WHEN NOT l.is_kept
-            THEN format('ALTER TABLE %1$s ENABLE TRIGGER USER and SELECT cft_relink(%2$L), '
-                'or cft_attach_documents(...) again', l.documents, l.documents) END
-      FROM (SELECT t.tgrelid::regclass AS documents, bool_and(t.tgenabled IN ('O', 'A')) AND EXISTS (
+        CASE WHEN NOT l.is_enabled
+            THEN format('ALTER TABLE %s ENABLE TRIGGER USER; SELECT cft_relink(%L)', l.documents, l.documents)
+            WHEN NOT l.is_kept THEN 'call cft_attach_documents again, with the same arguments' END
+      FROM (SELECT t.tgrelid::regclass AS documents, bool_and(t.tgenabled IN ('O', 'A')) AS is_enabled,
+                   bool_and(t.tgenabled IN ('O', 'A')) AND EXISTS (
                        SELECT FROM cftrag_internal.cft_registered('cftrag_internal.cft_document_entities()', NULL,
                            t.tgrelid) AS m JOIN pg_class AS c ON c.oid = m.relation JOIN pg_class AS d
                            ON d.oid = t.tgrelid
                         WHERE c.relowner = d.relowner) AS is_kept
               FROM pg_trigger AS t WHERE t.tgfoid = 'cftrag_internal.cft_link()'::regprocedure GROUP BY t.tgrelid) AS l
      WHERE pg_has_role('pg_monitor', 'USAGE') OR has_any_column_privilege(l.documents, 'SELECT');
+
+    RETURN QUERY SELECT 'summaries beside ' || t.tgrelid::regclass, 'critical',
+        'triggers are disabled, and changes lost: ' || string_agg(quote_ident(t.tgname), ', ' ORDER BY t.tgname),
+        'call cft_attach_summaries again, with the same arguments'
+      FROM pg_trigger AS t
+     WHERE t.tgenabled = 'D' AND t.tgfoid IN ('cftrag_internal.cft_summaries()'::regprocedure,
+         'cftrag_internal.cft_summary_documents()'::regprocedure, 'cftrag_internal.cft_rollup_changed()'::regprocedure)
+       AND (pg_has_role('pg_monitor', 'USAGE') OR has_any_column_privilege(t.tgrelid, 'SELECT'))
+     GROUP BY t.tgrelid;
 END $$;
 COMMENT ON FUNCTION cftrag_internal.cft_checks() IS 'what cft_health checks, a row each';
 
@@ -186,7 +210,9 @@ BEGIN ATOMIC
     WITH c AS MATERIALIZED (
         SELECT c.*, pg_catalog.array_position('{ok,warning,critical}'::pg_catalog.text[], c.status) AS worse
             FROM cftrag_internal.cft_checks() AS c),
-    w AS (SELECT c.*, pg_catalog.row_number() OVER (ORDER BY c.worse DESC, c.checked COLLATE "C",
+    -- Without the library nothing else can be well.
+    w AS (SELECT c.*, pg_catalog.row_number() OVER (ORDER BY c.worse DESC,
+        c.checked OPERATOR(pg_catalog.<>) ALL ('{version,library}'::pg_catalog.text[]), c.checked COLLATE "C",
         c.reason COLLATE "C") AS n FROM c)
     SELECT r.status, r.reason, r.hint, r.checked FROM (
         SELECT w.status, w.reason, w.hint, w.checked, w.n FROM w WHERE $1

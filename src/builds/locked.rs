@@ -54,8 +54,8 @@ fn fill(control: &Control, index: usize, table: &EdgesTable, functions: Function
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum InPlace {
     Built,
-    /// A writer waits, or would wait too long, or the caller may not lock the table: a worker should build beside
-    /// writers.
+    /// A writer is there, waits, or would wait too long, or the caller may not lock the table: a worker should build
+    /// beside writers.
     GaveWay,
     No,
 }
@@ -75,7 +75,7 @@ pub fn in_place(control: &Control, table: &EdgesTable, functions: Functions) -> 
     // Released below, or by the transaction's abort.
     let lock = pg_sys::ShareLock as pg_sys::LOCKMODE;
     if !table.try_lock(lock) {
-        return InPlace::No;
+        return InPlace::GaveWay;
     }
     // Another session may have built the image meanwhile; or it is current, and the caller's snapshot is older than the
     // registration.

@@ -90,7 +90,9 @@ pub fn attach_line(table: pg_sys::Oid, names: &ColumnNames) -> String {
     if let Some(position) = &names.position {
         line += &format!(", sort => '{}'", quote(position));
     }
-    line + &language_argument(names.language, Language::default()) + &names_argument(names) + ");"
+    let is_kept = !registration::keeps(table, Functions::of_extension()).is_empty();
+    let keep = if is_kept { ", keep => true" } else { "" };
+    line + &language_argument(names.language, Language::default()) + &names_argument(names) + keep + ");"
 }
 
 /// The argument `names` of a call, if there are other names.

@@ -14,9 +14,9 @@ use crate::image::chunks;
 use crate::image::control::Control;
 use crate::image::slot::{Header, Slot};
 use crate::pg::compat::plain;
+use crate::pg::interrupt;
 use crate::pg::relation::Opened;
 use crate::pg::snapshot::XidFates;
-use crate::pg::{interrupt, snapshot};
 use cftrag_core::{Image, Settled};
 use pgrx::pg_sys;
 use std::sync::atomic::Ordering::Relaxed;
@@ -96,7 +96,7 @@ fn settle_by(
 /// dropped it.
 fn horizon(table: pg_sys::Oid) -> Option<u64> {
     let rel = Opened::open(table, pg_sys::AccessShareLock)?;
-    Some(if rel.is_rewritten_here() { 0 } else { snapshot::horizon(&rel) })
+    Some(if rel.is_rewritten_here() { 0 } else { rel.horizon() })
 }
 
 /// Whether the image has too many versions, and a transaction older than this one, which writes, keeps them. What this

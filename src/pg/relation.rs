@@ -7,7 +7,7 @@
 use crate::pg::compat;
 use crate::pg::compat::{Locator, unguarded};
 use crate::pg::lookup;
-use crate::pg::snapshot::Snapshot;
+use crate::pg::snapshot::{Snapshot, full_xid};
 use pgrx::{PgList, pg_sys};
 use std::cell::UnsafeCell;
 use std::ffi::{CStr, c_char};
@@ -145,6 +145,12 @@ impl Relation {
             }
         };
         all.iter().map(Definition)
+    }
+
+    /// Every snapshot in use sees versions below this xid alike, unless this transaction created the relation.
+    pub fn horizon(&self) -> u64 {
+        // SAFETY: open.
+        full_xid(u32::from(unsafe { pg_sys::GetOldestNonRemovableTransactionId(self.raw()) }))
     }
 }
 

@@ -11,7 +11,6 @@
 #![expect(unsafe_code, reason = "snapshots and the commit log")]
 
 use crate::pg::compat::{plain, unguarded};
-use crate::pg::relation::Relation;
 use cftrag_core::{Fate, Fates, Hint, View, Visibility};
 use pgrx::{check_for_interrupts, pg_sys};
 use std::cell::Cell;
@@ -375,10 +374,4 @@ impl Fates for XidFates {
             Err(_) => Fate::Unknown,
         }
     }
-}
-
-/// Every snapshot in use sees versions below this xid alike, in a relation that this transaction did not create.
-pub fn horizon(rel: &Relation) -> u64 {
-    // SAFETY: open.
-    full_xid(u32::from(unsafe { pg_sys::GetOldestNonRemovableTransactionId(rel.raw()) }))
 }

@@ -183,8 +183,8 @@ fn a_filter_that_must_grow_is_part_of_the_plan() {
     while grew < 2 {
         let (parent, child) = (name(i), name(i + 1));
         let edge = edge(None, &parent, &child);
-        // The next page is due at 410, 819, ... entities: look closely only there.
-        let due = (image.stats().entities + 3) % 410 < 6;
+        // The next page is due at 385, 769, ... entities: look closely only there.
+        let due = (image.stats().entities + 3) % 384 < 6;
         if due && fails_cleanly_until(&heap, edge, None) > 45 {
             grew += 1;
         }

@@ -17,10 +17,11 @@ use crate::records::record::planned;
 /// When more than this many slots in 1000 are used, a new entry splits a bucket. Halfway through a doubling, the
 /// buckets not yet split attract twice the entries of the others. The table then holds only some 92 % (and the search
 /// for a path reads over 100 buckets); after the doubling it holds 96 %. At 90 % a search reads 7 to 33 buckets and
-/// moves 1.2 entries for each new one. At 80 % it moves 0.5: an insert takes a third of the time (1.5 us instead of
-/// 4.5), for 1.1 bytes an entry. `loads_before_growth_and_costs_of_search` in `table_tests.rs` shows that a table holds
+/// moves 1.2 entries for each new one, and an insert takes three times as long as at 80 %. At 75 % it takes 0.8 of
+/// that again (a new name has entries in three tables, and each move misses the cache twice), for 3 bytes a name.
+/// `loads_before_growth_and_costs_of_search` in `table_tests.rs` shows that a table holds
 /// this much before a search fails.
-pub(super) const GROW_LOAD: u64 = 800;
+pub(super) const GROW_LOAD: u64 = 750;
 
 impl Filter<'_> {
     /// Enters into a plan what [`Filter::grow`] for `new` entries will allocate. `false` if the directory is full.
@@ -60,7 +61,7 @@ impl Filter<'_> {
 
     /// The most lines that [`Filter::plan`] enters for one insert: its entries (two names and a tree; their folded
     /// names, forms, prefixes and words) cross at most one border of a page of each table, and two of the table of
-    /// forms, which has room for 409 entries between them.
+    /// forms, which has room for 384 entries between them.
     pub(crate) const fn bound_lines() -> usize {
         let folded = Table::FoldedNames.page_lines() + 2 * Table::Forms.page_lines();
         index(3 * MOST_NODES + Table::Names.page_lines() + folded)
