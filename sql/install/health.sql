@@ -51,7 +51,8 @@ BEGIN
       LEFT JOIN (VALUES
         ('disabled', 'warning', 'cftrag.enable is off', 'SET cftrag.enable = on'),
         ('no_memory', 'critical', 'there was no shared memory for it',
-            'raise cftrag.memory_limit, or make /dev/shm larger; pg_stat_cftrag_databases says who has how much'),
+            'raise cftrag.memory_limit, or make /dev/shm larger (pg_stat_cftrag_databases says who has how much); on '
+            '15 and 16, preload the library'),
         ('no_image', 'ok', 'an image is built when it is asked for', NULL),
         ('incomplete', 'warning', 'the image has lost a change', NULL),
         ('rewritten', 'warning', 'the table was rewritten', NULL),
@@ -159,10 +160,12 @@ BEGIN
               FROM (SELECT t.tgrelid::regclass AS edges, p.attnum AS parent, p.attname AS parent_name,
                            c.attnum AS child, c.attname AS child_name, EXISTS (SELECT FROM (VALUES
                                ('{text,varchar}'::regtype[]), ('{smallint,integer,bigint}'), ('{uuid}')) AS k(kinds)
-                             WHERE p.atttypid = ANY (kinds) AND c.atttypid = ANY (kinds)) AS is_plain
+                             WHERE coalesce(nullif(pt.typbasetype, 0), pt.oid) = ANY (kinds)
+                               AND coalesce(nullif(ct.typbasetype, 0), ct.oid) = ANY (kinds)) AS is_plain
                       FROM pg_trigger AS t JOIN pg_class AS r ON r.oid = t.tgrelid
                       JOIN pg_attribute AS p ON p.attrelid = r.oid AND p.attnum > 0
                       JOIN pg_attribute AS c ON c.attrelid = r.oid AND c.attnum > 0
+                      JOIN pg_type AS pt ON pt.oid = p.atttypid JOIN pg_type AS ct ON ct.oid = c.atttypid
                      WHERE t.tgfoid = 'cftrag_internal.cft_capture()'::regprocedure AND r.reltuples >= 10000
                        AND has_table_privilege(r.oid, 'SELECT') AND starts_with(encode(t.tgargs, 'hex'),
                            encode(convert_to(p.attname, getdatabaseencoding()), 'hex') || '00'

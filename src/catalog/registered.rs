@@ -171,7 +171,7 @@ impl Which {
     }
 }
 
-/// What triggers of that function say, as the snapshot (null: now) sees them, whatever the caller may read; by table,
+/// What triggers of that function say, as the snapshot (None: now) sees them, whatever the caller may read; by table,
 /// then by the table that it belongs to. Those of a table are found by an index, however many others there are.
 pub fn read(function: pg_sys::Oid, which: Which, snapshot: Option<Snapshot<'_>>) -> Vec<Registered> {
     let mut found = Vec::new(); // bounded: triggers

@@ -19,8 +19,8 @@ use crate::records::record::planned;
 /// for a path reads over 100 buckets); after the doubling it holds 96 %. At 90 % a search reads 7 to 33 buckets and
 /// moves 1.2 entries for each new one, and an insert takes three times as long as at 80 %. At 75 % it takes 0.8 of
 /// that again (a new name has entries in three tables, and each move misses the cache twice), for 3 bytes a name.
-/// `loads_before_growth_and_costs_of_search` in `table_tests.rs` shows that a table holds
-/// this much before a search fails.
+/// `loads_before_growth_and_costs_of_search` in `table_tests.rs` shows that a table holds this much before a search
+/// fails.
 pub(super) const GROW_LOAD: u64 = 750;
 
 impl Filter<'_> {
