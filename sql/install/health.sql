@@ -5,6 +5,12 @@ RETURNS text LANGUAGE c STABLE PARALLEL SAFE
 AS 'MODULE_PATHNAME', 'cft_library_wrapper';
 COMMENT ON FUNCTION cftrag_internal.cft_library() IS 'the version of the library that this session has loaded';
 
+CREATE FUNCTION cftrag_internal.cft_shm_too_small()
+RETURNS bigint LANGUAGE c VOLATILE PARALLEL SAFE
+AS 'MODULE_PATHNAME', 'cft_shm_too_small_wrapper';
+COMMENT ON FUNCTION cftrag_internal.cft_shm_too_small() IS
+'the bytes that the system has for shared memory, if they are fewer than cftrag.memory_limit';
+
 CREATE FUNCTION cftrag_internal.cft_verified()
 RETURNS TABLE(edges regclass, verified timestamptz, problems bigint, first text)
 LANGUAGE c VOLATILE PARALLEL RESTRICTED ROWS 1
@@ -103,6 +109,12 @@ BEGIN
         CASE WHEN server.bytes > server.most
             THEN 'images just built stay for twenty times as long as they were built; what is kept, until it is '
                 'attached without keep: SELECT tgrelid::regclass FROM pg_trigger WHERE tgname = ''cftrag_keep''' END;
+    RETURN QUERY SELECT 'shared memory', CASE WHEN b.bytes IS NULL THEN 'ok' ELSE 'warning' END,
+        coalesce(format('/dev/shm has %s, less than cftrag.memory_limit: images that do not fit make parallel queries '
+            'fail, too', pg_size_pretty(b.bytes)), 'the system has enough for cftrag.memory_limit'),
+        CASE WHEN b.bytes IS NOT NULL
+            THEN 'make /dev/shm larger (Docker: --shm-size), or lower cftrag.memory_limit' END
+      FROM cftrag_internal.cft_shm_too_small() AS b(bytes);
     RETURN QUERY SELECT 'places', CASE WHEN server.places >= 60000 THEN 'warning' ELSE 'ok' END,
         format('%s tables of all databases have a place, of 65535; %s of them are gone', server.places, server.gone),
         CASE WHEN server.places >= 60000

@@ -1,4 +1,5 @@
-//! cft_stat (behind the view pg_stat_cftrag), cft_progress, cft_verified, cft_stats_reset, cft_hot_entities.
+//! cft_stat (behind the view pg_stat_cftrag), cft_progress, cft_verified, cft_stats_reset, cft_hot_entities, and what
+//! cft_health asks of the library and the system.
 
 use crate::call::fmgr::{Call, text_datum};
 use crate::catalog::attached_table::AttachedTable;
@@ -15,6 +16,7 @@ use crate::pg::backend;
 use crate::pg::encoding;
 use crate::pg::interrupt::{ROWS_BETWEEN_CHECKS, check_interrupts};
 use crate::pg::lookup;
+use crate::pg::shm;
 use crate::serve::conditions::Ticket;
 use crate::serve::walk::SLOTS;
 use crate::serve::{conditions, route};
@@ -217,6 +219,13 @@ fn add_reasons<const N: usize>(values: &mut [pg_sys::Datum; COLUMNS], reasons: [
 #[pg_extern(sql = false)]
 fn cft_library() -> &'static str {
     env!("CARGO_PKG_VERSION")
+}
+
+/// `cft_shm_too_small() -> bigint`: the bytes that the system has for shared memory, if they are fewer than
+/// cftrag.memory_limit.
+#[pg_extern(sql = false)]
+fn cft_shm_too_small() -> Option<i64> {
+    shm::too_small().map(|kb| kb as i64 * 1024)
 }
 
 /// `cft_stats_reset() -> void`: sets the counters of this database's tables to zero.
