@@ -46,7 +46,7 @@ BEGIN
     RETURN QUERY SELECT 'image of ' || s.edges, CASE WHEN s.serves THEN 'ok' WHEN r.status = 'ok'
         AND s.build_error IS NOT NULL THEN 'warning' ELSE coalesce(r.status, 'warning') END,
         CASE WHEN s.serves THEN format('%s rows, %s', s.edge_rows, pg_size_pretty(s.memory_bytes))
-            WHEN s.reason = 'columns' THEN 'calls fail: ' || r.words
+            WHEN s.reason = 'columns' THEN 'calls fail, or the reference query answers: ' || r.words
             ELSE 'the reference query answers: ' || coalesce(r.words, s.reason) END
             || coalesce('; the last build failed: ' || s.build_error, ''),
         CASE WHEN NOT s.serves AND (r.status IS DISTINCT FROM 'ok' OR s.build_error IS NOT NULL)
@@ -107,11 +107,11 @@ BEGIN
         format('images of all databases have %s of cftrag.memory_limit, %s; those that were asked '
             'for least recently make room', pg_size_pretty(server.bytes), pg_size_pretty(server.most)),
         CASE WHEN server.bytes > server.most
-            THEN 'images just built stay for twenty times as long as they were built; what is kept, until it is '
+            THEN 'images just built stay for twenty times their build time; what is kept, until it is '
                 'attached without keep: SELECT tgrelid::regclass FROM pg_trigger WHERE tgname = ''cftrag_keep''' END;
     RETURN QUERY SELECT 'shared memory', CASE WHEN b.bytes IS NULL THEN 'ok' ELSE 'warning' END,
         coalesce(format('/dev/shm has %s, less than cftrag.memory_limit: images that do not fit make parallel queries '
-            'fail, too', pg_size_pretty(b.bytes)), 'the system has enough for cftrag.memory_limit'),
+            'fail, too', pg_size_pretty(b.bytes)), 'the system says nothing of less than cftrag.memory_limit'),
         CASE WHEN b.bytes IS NOT NULL
             THEN 'make /dev/shm larger (Docker: --shm-size), or lower cftrag.memory_limit' END
       FROM cftrag_internal.cft_shm_too_small() AS b(bytes);
@@ -161,8 +161,8 @@ BEGIN
      WHERE s.versions > greatest(50000, s.edge_rows / 4);
 
     -- Without an index the reference query reads the whole table for each step. A trigger's arguments are bytes: the
-    -- parent, the child, each with a NUL; those of a table of names begin with a NUL. Columns that are gone are told of
-    -- above.
+    -- parent, the child, each with a NUL; those of a table of names begin with a NUL. Anybody may make a trigger with a
+    -- gigabyte of them: two names have 128 at most. Columns that are gone are told of above.
     RETURN QUERY SELECT 'indexes of ' || c.edges, 'warning',
         format('no index begins with %s, which the reference query needs', c.key),
         format('CREATE INDEX CONCURRENTLY ON %s (%s)', c.edges, c.key)
@@ -174,14 +174,16 @@ BEGIN
                                ('{text,varchar}'::regtype[]), ('{smallint,integer,bigint}'), ('{uuid}')) AS k(kinds)
                              WHERE coalesce(nullif(pt.typbasetype, 0), pt.oid) = ANY (kinds)
                                AND coalesce(nullif(ct.typbasetype, 0), ct.oid) = ANY (kinds)) AS is_plain
-                      FROM pg_trigger AS t JOIN pg_class AS r ON r.oid = t.tgrelid
-                      JOIN pg_attribute AS p ON p.attrelid = r.oid AND p.attnum > 0
-                      JOIN pg_attribute AS c ON c.attrelid = r.oid AND c.attnum > 0
-                      JOIN pg_type AS pt ON pt.oid = p.atttypid JOIN pg_type AS ct ON ct.oid = c.atttypid
-                     WHERE t.tgfoid = 'cftrag_internal.cft_capture()'::regprocedure AND r.reltuples >= 10000
-                       AND has_table_privilege(r.oid, 'SELECT') AND starts_with(encode(t.tgargs, 'hex'),
-                           encode(convert_to(p.attname, getdatabaseencoding()), 'hex') || '00'
-                           || encode(convert_to(c.attname, getdatabaseencoding()), 'hex') || '00')) AS e,
+                      FROM (SELECT t.tgrelid, encode(substring(t.tgargs FROM 1 FOR 128), 'hex') AS said
+                              FROM pg_trigger AS t JOIN pg_class AS r ON r.oid = t.tgrelid
+                             WHERE t.tgfoid = 'cftrag_internal.cft_capture()'::regprocedure AND r.reltuples >= 10000
+                               AND has_table_privilege(r.oid, 'SELECT')) AS t
+                      JOIN pg_attribute AS p ON p.attrelid = t.tgrelid AND p.attnum > 0
+                       AND starts_with(t.said, encode(convert_to(p.attname, getdatabaseencoding()), 'hex') || '00')
+                      JOIN pg_attribute AS c ON c.attrelid = t.tgrelid AND c.attnum > 0
+                       AND starts_with(substr(t.said, 3 + 2 * octet_length(p.attname::text)),
+                           encode(convert_to(c.attname, getdatabaseencoding()), 'hex') || '00')
+                      JOIN pg_type AS pt ON pt.oid = p.atttypid JOIN pg_type AS ct ON ct.oid = c.atttypid) AS e,
                    LATERAL (VALUES (e.parent, e.parent_name), (e.child, e.child_name)) AS n(number, name)) AS c
      WHERE NOT EXISTS (SELECT FROM pg_index AS i WHERE i.indrelid = c.edges AND i.indisvalid AND i.indpred IS NULL
          AND CASE WHEN c.is_plain THEN i.indkey[0] = c.number

@@ -110,11 +110,11 @@ DROP TABLE gists, leaflets;
 -- More memory for images than any system has for them.
 ALTER SYSTEM SET cftrag.memory_limit = '2047GB';
 SELECT pg_reload_conf();
-DO $$ BEGIN FOR i IN 1..600 LOOP EXIT WHEN current_setting('cftrag.memory_limit') = '2047GB'; PERFORM pg_sleep(0.05); END LOOP; END $$;
+DO $$ BEGIN FOR i IN 1..100 LOOP EXIT WHEN current_setting('cftrag.memory_limit') = '2047GB'; PERFORM pg_sleep(0.05); END LOOP; END $$;
 SELECT status, regexp_replace(reason, 'has .*, less', 'has ..., less') AS reason, hint FROM cft_health(true) WHERE checked = 'shared memory';
 ALTER SYSTEM RESET cftrag.memory_limit;
 SELECT pg_reload_conf();
-DO $$ BEGIN FOR i IN 1..600 LOOP EXIT WHEN current_setting('cftrag.memory_limit') <> '2047GB'; PERFORM pg_sleep(0.05); END LOOP; END $$;
+DO $$ BEGIN FOR i IN 1..100 LOOP EXIT WHEN current_setting('cftrag.memory_limit') <> '2047GB'; PERFORM pg_sleep(0.05); END LOOP; END $$;
 -- Whoever may read nothing sees nothing of it; a monitor sees all; who is bound by policies, that it is as wanted.
 CREATE ROLE regress_health_other;
 CREATE ROLE regress_health_monitor IN ROLE pg_monitor;
