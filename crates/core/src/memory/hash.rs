@@ -73,6 +73,15 @@ impl Hash {
     pub(crate) const fn and(self, word: Hash) -> Hash {
         Hash(fold_product(self.0 ^ 0x1319_8A2E_0370_7344, word.0 | 1))
     }
+
+    /// The hash of this and a number. The number is mixed first (by the finalizer of MurmurHash3): without, numbers in
+    /// a row would for some hashes share so few buckets that a table had no room for them.
+    #[inline]
+    pub(crate) const fn and_number(self, number: u64) -> Hash {
+        let mixed = (number ^ number >> 33).wrapping_mul(0xFF51_AFD7_ED55_8CCD);
+        let mixed = (mixed ^ mixed >> 33).wrapping_mul(0xC4CE_B9FE_1A85_EC53);
+        self.and(Hash(mixed ^ mixed >> 33))
+    }
 }
 
 /// Masks by length of a word: which of its first eight bytes, and of the next eight, belong to it.

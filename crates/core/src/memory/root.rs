@@ -23,7 +23,7 @@ use crate::memory::id::{VersionId, to_word};
 use crate::memory::tables;
 
 /// The layout number; it is increased whenever a byte of the image changes its meaning.
-pub const LAYOUT: u32 = 18;
+pub const LAYOUT: u32 = 19;
 /// "cftrag", then "IF" for an image of the forest.
 const MAGIC: u64 = u64::from_be_bytes(*b"cftragIF");
 /// The largest allocation, in lines: a page of folded names. Also the number of free lists.

@@ -31,7 +31,7 @@ const OF_PART: u64 = 1 << 63;
 const PART_SHIFT: u32 = 61;
 const PART_BITS: u64 = 3 << PART_SHIFT;
 
-/// Bits of a character, less the lowest bit of a piece of three: [`Hash::and`] loses that.
+/// Bits of a character: three of them fit into a number.
 const CHAR_BITS: u32 = 21;
 
 /// One of the vocabularies of an image.
@@ -64,11 +64,10 @@ impl Vocabulary {
 
     /// The hash of a part of words of so many characters.
     pub(crate) fn hash_of_part(self, seed: u64, chars: usize, part: usize, of: &[char]) -> Hash {
-        let place = Hash(wide(chars) << 8 | wide(part) << 1);
-        let begin = Hash(self.seed(seed)).and(place);
+        let begin = Hash(self.seed(seed)).and_number(wide(chars) << 8 | wide(part));
         let all = of.chunks(3).fold(begin, |all, three| {
             let piece = three.iter().fold(0, |piece, one| piece << CHAR_BITS | u64::from(*one));
-            all.and(Hash(piece << 1))
+            all.and_number(piece)
         });
         Hash(all.0 & !(PART_BITS | NOT_IN_WORDS) | OF_PART | wide(part) << PART_SHIFT)
     }
