@@ -172,7 +172,7 @@ fn image_of(names: &BTreeSet<String>) -> HeapMemory {
 const KINDS: [FormKind; 4] =
     [FormKind::Joined, FormKind::Unordered, FormKind::Misspelled, FormKind::Part];
 
-const SOME: [&str; 30] = [
+const SOME: [&str; 32] = [
     "rain",
     "with",
     "from",
@@ -201,6 +201,8 @@ const SOME: [&str; 30] = [
     "королев",
     "糖尿",
     "3",
+    "kinase",
+    "kinase2",
     "IT",
     "C++",
 ];

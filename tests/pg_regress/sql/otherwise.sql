@@ -26,6 +26,13 @@ SELECT finds('Duchenne muscular dystrophy (DMD) is rare. Is DMD, are DMDs, is dm
 SELECT finds('hikking socks, wolen socks; a rucksak, a rucsack, a rxcksak; sokcs, knfie, gryere; hand bgas');
 SELECT finds('Duchenen muscular dystrophy, acute kidny failure, muscular dystrofie; Duchenen muscluar dystrophy');
 SELECT finds('arthritus, athritis, arthritiss');
+-- A word with a digit is none that may be wrong, in the text or in the name.
+BEGIN;
+INSERT INTO goods VALUES ('Protein', 'interleukin2 receptor');
+SELECT finds('interleukine receptor, interleukin receptor, interleukin3 receptor, interleukin2 recepter');
+SET LOCAL cftrag.enable = off;
+SELECT finds('interleukine receptor, interleukin receptor, interleukin3 receptor, interleukin2 recepter');
+ROLLBACK;
 -- Names that a text joins: what they have in common is said once, and each of them must be a name.
 SELECT finds('hiking and woolen socks; red, woollen, hiking or childrens'' sock');
 SELECT finds('Hiking and red socks; a (hiking & woollen sock)');

@@ -300,7 +300,7 @@ impl NormalWords {
             if n != place {
                 return typed == word;
             }
-            let near = distance_of(typed, word);
+            let near = distance_of(typed, word).filter(|_| is_word(word));
             let fits = near.is_some_and(|near| near == 1 || near == 2 && !is_alone);
             fits && (!is_alone
                 || is_all && has_characters(word, LEAST_MISSPELLED)
@@ -393,8 +393,8 @@ pub fn write_window(kind: FormKind, language: Language, words: &[&[u8]], to: &mu
     }
 }
 
-/// Whether the words of a name are those of a text but for the one at `place`, which is one of the name's misspelled:
-/// by one error, or by two if both words have nine characters or more. A name of one word, function words aside, needs
+/// Whether the words of a name are those of a text but for the one at `place`, which is one of the name's misspelled, of
+/// those that a vocabulary has: by one error, or by two if both words have nine characters or more. A name of one word, function words aside, needs
 /// one error and six characters, or a name of four if the words are all that the text has.
 #[must_use]
 pub fn is_misspelled<'w>(
