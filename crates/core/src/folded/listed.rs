@@ -433,8 +433,9 @@ mod tests {
     /// when the hash of a place was linear in the record's line.
     #[test]
     fn a_form_has_room_for_many_names_whatever_the_seed() {
-        let seeds = if std::env::var_os("CFTRAG_QUICK").is_some() { 60 } else { 240 };
-        for seed in (1..=seeds).map(|seed: u64| seed.wrapping_mul(0x9E37_79B9_7F4A_7C15)) {
+        // The 57th is one of those.
+        let seeds = if std::env::var_os("CFTRAG_QUICK").is_some() { 57..=57 } else { 1..=240 };
+        for seed in seeds.map(|seed: u64| seed.wrapping_mul(0x9E37_79B9_7F4A_7C15)) {
             let mut heap = HeapMemory::new(1 << 23);
             while heap.mapped() < 18 {
                 assert!(heap.grow());
