@@ -394,8 +394,8 @@ pub fn write_window(kind: FormKind, language: Language, words: &[&[u8]], to: &mu
 }
 
 /// Whether the words of a name are those of a text but for the one at `place`, which is one of the name's misspelled, of
-/// those that a vocabulary has: by one error, or by two if both words have nine characters or more. A name of one word, function words aside, needs
-/// one error and six characters, or a name of four if the words are all that the text has.
+/// those that a vocabulary has: by one error, or by two if both words have nine characters or more. A name of one word,
+/// function words aside, needs one error and six characters, or a name of four if the words are all that the text has.
 #[must_use]
 pub fn is_misspelled<'w>(
     language: Language,
